@@ -15,8 +15,10 @@
 #include "model/records.h"
 #include "store/event_codec.h"
 #include "store/postgres/connection.h"
-#include "store/postgres/row.h"
 #include "store/postgres/open_runs.h"
+#include "store/postgres/params.h"
+#include "store/postgres/row.h"
+#include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
 

@@ -4,58 +4,24 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <iterator>
+#include <optional>
 #include <utility>
+
+#include "store/postgres/fault.h"
+#include "store/postgres/params.h"
+#include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
 namespace {
 
 using SteadyClock = std::chrono::steady_clock;
 
-// Type OIDs, as fixed in PostgreSQL's pg_type.dat.
-constexpr std::uint32_t kBool = 16;
-constexpr std::uint32_t kBytea = 17;
-constexpr std::uint32_t kInt8 = 20;
-constexpr std::uint32_t kInt2 = 21;
-constexpr std::uint32_t kInt4 = 23;
-constexpr std::uint32_t kText = 25;
-constexpr std::uint32_t kByteaArray = 1001;
-constexpr std::uint32_t kInt2Array = 1005;
-constexpr std::uint32_t kInt4Array = 1007;
-constexpr std::uint32_t kTextArray = 1009;
-constexpr std::uint32_t kInt8Array = 1016;
-
 constexpr int kBinary = 1;
 
 constexpr std::chrono::milliseconds kBetweenAsking{100};  // between checks whether to give up
-
-template <class Number>
-void put_be(std::string& bytes, Number number) {
-  for (int shift = static_cast<int>(sizeof number) * 8 - 8; shift >= 0; shift -= 8) {
-    bytes += static_cast<char>(static_cast<std::uint64_t>(number) >> shift & 255);
-  }
-}
-
-std::uint64_t get_be(std::string_view bytes) {
-  std::uint64_t number = 0;
-  for (const char byte : bytes) number = number << 8 | static_cast<std::uint8_t>(byte);
-  return number;
-}
-
-// The head of a one-dimensional array, as array_send() writes it: dimensions, whether there are nulls, type, length, first index.
-std::string array_head(std::uint32_t type, std::size_t length) {
-  std::string bytes;
-  put_be<std::int32_t>(bytes, length == 0 ? 0 : 1);
-  put_be<std::int32_t>(bytes, 0);
-  put_be<std::uint32_t>(bytes, type);
-  if (length == 0) return bytes;
-  put_be<std::int32_t>(bytes, static_cast<std::int32_t>(length));
-  put_be<std::int32_t>(bytes, 1);
-  return bytes;
-}
 
 PgFault fault_of(const PGresult* result) {
   const char* const state = PQresultErrorField(result, PG_DIAG_SQLSTATE);
@@ -84,103 +50,6 @@ std::string certificate_remedy(const std::string& text) {
 }
 
 }  // namespace
-
-PgFault::Kind kind_of(std::string_view sqlstate) {
-  using Kind = PgFault::Kind;
-  constexpr std::array<std::string_view, 5> kAgain = {"40001", "40P01", "55P03", "23505", "23503"};
-  constexpr std::array<std::string_view, 9> kAway = {"53100", "53200", "53300", "57P03", "25006", "57P01", "57P02", "58030", "53400"};
-  const auto is_in = [&](const auto& states) { return std::find(states.begin(), states.end(), sqlstate) != states.end(); };
-  if (is_in(kAgain)) return Kind::again;
-  if (is_in(kAway)) return Kind::away;
-  if (sqlstate == "23514") return Kind::no_part;
-  if (sqlstate.starts_with("08")) return Kind::lost;
-  return sqlstate.starts_with("22") ? Kind::data : Kind::other;
-}
-
-Params& Params::add(std::uint32_t type, std::string bytes) {
-  values_.push_back({type, std::move(bytes), false});
-  return *this;
-}
-
-Params& Params::i16(std::int16_t number) {
-  std::string bytes;
-  put_be(bytes, number);
-  return add(kInt2, std::move(bytes));
-}
-Params& Params::i32(std::int32_t number) {
-  std::string bytes;
-  put_be(bytes, number);
-  return add(kInt4, std::move(bytes));
-}
-Params& Params::i64(std::int64_t number) {
-  std::string bytes;
-  put_be(bytes, number);
-  return add(kInt8, std::move(bytes));
-}
-Params& Params::boolean(bool value) { return add(kBool, std::string(1, value ? '\1' : '\0')); }
-Params& Params::text(std::string_view value) { return add(kText, std::string(value)); }
-Params& Params::bytes(std::string_view value) { return add(kBytea, std::string(value)); }
-
-Params& Params::i64_or_null(std::optional<std::int64_t> number) {
-  if (number) return i64(*number);
-  values_.push_back({kInt8, {}, true});
-  return *this;
-}
-
-template <class Number>
-Params& Params::add_numbers(std::uint32_t array_type, std::uint32_t type, std::span<const Number> numbers) {
-  std::string bytes = array_head(type, numbers.size());
-  for (const Number number : numbers) {
-    put_be<std::int32_t>(bytes, sizeof number);
-    put_be(bytes, number);
-  }
-  return add(array_type, std::move(bytes));
-}
-
-template <class Text>
-Params& Params::add_texts(std::uint32_t array_type, std::uint32_t type, std::span<const Text> values) {
-  std::string bytes = array_head(type, values.size());
-  for (const Text& value : values) {
-    put_be<std::int32_t>(bytes, static_cast<std::int32_t>(value.size()));
-    bytes.append(value);
-  }
-  return add(array_type, std::move(bytes));
-}
-
-Params& Params::i16s(std::span<const std::int16_t> numbers) { return add_numbers(kInt2Array, kInt2, numbers); }
-Params& Params::i32s(std::span<const std::int32_t> numbers) { return add_numbers(kInt4Array, kInt4, numbers); }
-Params& Params::i64s(std::span<const std::int64_t> numbers) { return add_numbers(kInt8Array, kInt8, numbers); }
-Params& Params::texts(std::span<const std::string> values) { return add_texts(kTextArray, kText, values); }
-Params& Params::texts(std::span<const std::string_view> values) { return add_texts(kTextArray, kText, values); }
-Params& Params::byteas(std::span<const std::string> values) { return add_texts(kByteaArray, kBytea, values); }
-Params& Params::byteas(std::span<const std::string_view> values) { return add_texts(kByteaArray, kBytea, values); }
-
-void Rows::Clear::operator()(pg_result* result) const { PQclear(result); }
-
-Rows::Rows(pg_result* result) : result_(result), rows_(static_cast<std::size_t>(PQntuples(result))) {}
-
-std::string_view Rows::bytes(std::size_t row, int column) const {
-  const int at = static_cast<int>(row);
-  return {PQgetvalue(result_.get(), at, column), static_cast<std::size_t>(PQgetlength(result_.get(), at, column))};
-}
-
-std::int64_t Rows::number(std::size_t row, int column) const {
-  const std::string_view value = bytes(row, column);
-  switch (value.size()) {
-    case 2: return static_cast<std::int16_t>(get_be(value));
-    case 4: return static_cast<std::int32_t>(get_be(value));
-    case 8: return static_cast<std::int64_t>(get_be(value));
-    default: throw PgFault(PgFault::Kind::other, {}, "the database returned a number of " + std::to_string(value.size()) + " bytes");
-  }
-}
-
-bool Rows::boolean(std::size_t row, int column) const { return bytes(row, column) == std::string_view("\1", 1); }
-bool Rows::is_null(std::size_t row, int column) const { return PQgetisnull(result_.get(), static_cast<int>(row), column) != 0; }
-
-std::uint64_t Rows::affected() const {
-  const char* const count = PQcmdTuples(result_.get());
-  return count == nullptr || *count == '\0' ? 0 : std::strtoull(count, nullptr, 10);
-}
 
 struct NoticeSink {
   static void take(void* to, const PGresult* result) {

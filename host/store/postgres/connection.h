@@ -5,100 +5,23 @@
 #pragma once
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "store/postgres/params.h"
+#include "store/postgres/rows.h"
+
 struct pg_conn;
 struct pg_result;
 
 namespace runwarden::store::postgres {
-
-// An error from the server, or on the way to it.
-struct PgFault : std::runtime_error {
-  enum class Kind : std::uint8_t {
-    lost,     // the connection is lost; the outcome of a COMMIT that was sent is unknown
-    away,     // the server takes no writes now: it is starting, stopping, full or a standby
-    again,    // a conflict with another transaction: a retry may succeed
-    no_part,  // no partition for a row
-    data,     // the data given to the statement
-    other,
-  };
-  PgFault(Kind of, std::string state, const std::string& text) : std::runtime_error(text), kind(of), sqlstate(std::move(state)) {}
-  Kind kind;
-  std::string sqlstate;  // empty if the connection was lost
-};
-
-// The kind of fault that a SQLSTATE (PostgreSQL's appendix A) means.
-PgFault::Kind kind_of(std::string_view sqlstate);
-
-// The parameters of a statement, $1 first. Texts are copied.
-class Params {
- public:
-  Params& i16(std::int16_t number);
-  Params& i32(std::int32_t number);
-  Params& i64(std::int64_t number);
-  Params& boolean(bool value);
-  Params& text(std::string_view value);
-  Params& bytes(std::string_view value);
-  Params& i64_or_null(std::optional<std::int64_t> number);
-  Params& i16s(std::span<const std::int16_t> numbers);
-  Params& i32s(std::span<const std::int32_t> numbers);
-  Params& i64s(std::span<const std::int64_t> numbers);
-  Params& booleans(std::span<const bool> values) = delete;
-  Params& texts(std::span<const std::string> values);
-  Params& texts(std::span<const std::string_view> values);
-  Params& byteas(std::span<const std::string> values);
-  Params& byteas(std::span<const std::string_view> values);
-
-  std::size_t size() const { return values_.size(); }
-
- private:
-  friend class Connection;
-  struct Value {
-    std::uint32_t type = 0;
-    std::string bytes;
-    bool null = false;
-  };
-  Params& add(std::uint32_t type, std::string bytes);
-  template <class Text>
-  Params& add_texts(std::uint32_t array_type, std::uint32_t type, std::span<const Text> values);
-  template <class Number>
-  Params& add_numbers(std::uint32_t array_type, std::uint32_t type, std::span<const Number> numbers);
-
-  std::vector<Value> values_;
-};
-
-// The result of a statement. Views live as long as it does.
-class Rows {
- public:
-  explicit Rows(pg_result* result);
-
-  std::size_t size() const { return rows_; }
-  bool empty() const { return rows_ == 0; }
-  // An int2, int4 or int8, depending on the column. Throws PgFault for another width.
-  std::int64_t number(std::size_t row, int column) const;
-  bool boolean(std::size_t row, int column) const;
-  std::string_view bytes(std::size_t row, int column) const;  // of text and bytea
-  bool is_null(std::size_t row, int column) const;
-  std::uint64_t affected() const;  // rows that an INSERT, UPDATE or DELETE changed
-
- private:
-  struct Clear {
-    void operator()(pg_result* result) const;
-  };
-  std::unique_ptr<pg_result, Clear> result_;
-  std::size_t rows_ = 0;
-};
 
 struct ConnectSettings {
   std::string dsn;          // libpq's; without a password

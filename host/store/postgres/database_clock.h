@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "store/group_store.h"
+#include "store/postgres/fault.h"
 #include "store/postgres/group_rows.h"
 
 namespace runwarden::store::postgres {

@@ -13,6 +13,7 @@
 
 #include "store/postgres/batch_effects.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
 

@@ -11,8 +11,8 @@
 #include "model/cluster.h"
 #include "store/errors.h"
 #include "store/key_encoding.h"
-#include "store/postgres/connection.h"
 #include "store/postgres/row.h"
+#include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
 

@@ -22,6 +22,7 @@
 #include "store/postgres/batch.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/database_clock.h"
+#include "store/postgres/fault.h"
 #include "store/postgres/open_runs.h"
 #include "store/postgres/settings.h"
 

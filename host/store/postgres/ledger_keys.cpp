@@ -1,5 +1,6 @@
 #include "store/postgres/ledger_keys.h"
 
+#include "store/postgres/fault.h"
 #include "store/postgres/group_rows.h"
 
 namespace runwarden::store::postgres {

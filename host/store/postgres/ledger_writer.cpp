@@ -3,6 +3,7 @@
 #include <optional>
 #include <tuple>
 
+#include "store/postgres/fault.h"
 #include "store/postgres/group_rows.h"
 #include "store/postgres/row.h"
 

@@ -18,6 +18,7 @@
 #include "store/ledger_appender.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/ledger_rows.h"
+#include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
 

@@ -8,6 +8,7 @@
 
 #include "store/message_queue.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
 

@@ -11,6 +11,7 @@
 #include "base/work_pool.h"
 #include "store/errors.h"
 #include "store/postgres/connection.h"
+#include "store/postgres/fault.h"
 
 namespace runwarden::store::postgres {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/review.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
 

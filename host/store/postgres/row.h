@@ -10,7 +10,7 @@
 #include "store/envelope.h"
 #include "store/errors.h"
 #include "store/key_encoding.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
 

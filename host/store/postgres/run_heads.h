@@ -5,7 +5,7 @@
 #include <string>
 
 #include "model/records.h"
-#include "store/postgres/connection.h"
+#include "store/postgres/rows.h"
 #include "store/queries.h"
 
 namespace runwarden::store::postgres {

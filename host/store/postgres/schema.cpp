@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "model/opinion.h"
+#include "store/postgres/fault.h"
 #include "store/postgres/row.h"
 
 namespace runwarden::store::postgres {

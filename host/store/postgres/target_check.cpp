@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "store/postgres/fault.h"
 #include "store/postgres/schema.h"
 #include "store/postgres/standby.h"
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "store/errors.h"
+#include "store/postgres/fault.h"
 #include "store/postgres/standby.h"
 
 namespace runwarden::store::postgres {

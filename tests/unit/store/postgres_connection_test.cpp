@@ -8,7 +8,10 @@
 
 #include "store/postgres/connection.h"
 #include "store/postgres/dsn.h"
+#include "store/postgres/fault.h"
+#include "store/postgres/params.h"
 #include "store/postgres/pool.h"
+#include "store/postgres/rows.h"
 #include "store/postgres/schema.h"
 #include "support/postgres.h"
 

@@ -5,8 +5,8 @@
 
 #include "store/event_codec.h"
 #include "store/key_encoding.h"
-#include "store/postgres/connection.h"
 #include "store/postgres/row.h"
+#include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "store/postgres/fault.h"
 #include "store/postgres/schema.h"
 
 namespace runwarden::store::postgres {
