@@ -12,7 +12,7 @@
 #include "base/permit.h"
 #include "base/result.h"
 #include "http/request_head.h"
-#include "model/records.h"
+#include "model/record_key.h"
 
 namespace runwarden::api {
 

@@ -6,7 +6,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "model/records.h"
+#include "model/key_record.h"
+#include "model/record_key.h"
 
 namespace runwarden::auth {
 

@@ -18,7 +18,8 @@
 #include "base/clock.h"
 #include "base/mutex.h"
 #include "base/result.h"
-#include "model/records.h"
+#include "model/key_record.h"
+#include "model/record_key.h"
 
 namespace runwarden::auth {
 

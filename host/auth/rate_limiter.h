@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "model/records.h"
+#include "model/record_key.h"
 
 namespace runwarden::auth {
 

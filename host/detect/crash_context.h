@@ -4,7 +4,7 @@
 
 #include <string_view>
 
-#include "model/records.h"
+#include "model/record_key.h"
 
 namespace runwarden::detect {
 

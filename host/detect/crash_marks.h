@@ -11,7 +11,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "model/records.h"
+#include "model/crash_mark.h"
+#include "model/record_key.h"
 
 namespace runwarden::detect {
 

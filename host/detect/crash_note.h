@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "model/records.h"
+#include "model/crash_mark.h"
 
 namespace runwarden::detect {
 

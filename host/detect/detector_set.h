@@ -19,7 +19,7 @@
 #include "base/result.h"
 #include "base/work_pool.h"
 #include "model/detector_settings.h"
-#include "model/records.h"
+#include "model/record_key.h"
 #include "model/run.h"
 #include "model/verdict.h"
 

@@ -6,8 +6,9 @@
 #include <vector>
 
 #include "base/json_text.h"
+#include "model/change_record.h"
 #include "model/cluster.h"
-#include "model/records.h"
+#include "model/run_record.h"
 #include "model/verdict.h"
 
 namespace runwarden::ingest {

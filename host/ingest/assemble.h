@@ -7,7 +7,7 @@
 
 #include "intake/event_reader.h"
 #include "intake/run_reader.h"
-#include "model/records.h"
+#include "model/run_record.h"
 
 namespace runwarden::ingest {
 

@@ -8,7 +8,8 @@
 
 #include "base/result.h"
 #include "detect/detector_set.h"
-#include "model/records.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 #include "store/review_store.h"
 #include "store/run_store.h"
 

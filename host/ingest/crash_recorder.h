@@ -9,7 +9,7 @@
 
 #include "base/log_function.h"
 #include "detect/crash_marks.h"
-#include "model/records.h"
+#include "model/crash_mark.h"
 #include "store/store.h"
 
 namespace runwarden::ingest {

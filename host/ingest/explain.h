@@ -8,8 +8,8 @@
 #include "base/result.h"
 #include "base/work_pool.h"
 #include "detect/detector_set.h"
-#include "model/records.h"
 #include "ingest/redaction.h"
+#include "model/run_record.h"
 
 namespace runwarden::ingest {
 

@@ -11,7 +11,7 @@
 #include "base/permit.h"
 #include "base/result.h"
 #include "base/warning.h"
-#include "model/records.h"
+#include "model/record_key.h"
 
 namespace runwarden::ingest {
 

@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "model/records.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
 #include "store/run_store.h"
 
 namespace runwarden::ingest {

@@ -12,8 +12,11 @@
 #include "detect/detector_set.h"
 #include "ingest/opinion_rules.h"
 #include "ingest/redaction.h"
-#include "model/records.h"
+#include "model/change_record.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
 #include "model/run_outline.h"
+#include "model/run_record.h"
 #include "store/run_store.h"
 #include "store/run_writes.h"
 

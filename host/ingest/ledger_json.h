@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/run_record.h"
 #include "store/ledger_store.h"
 
 namespace runwarden::ingest {

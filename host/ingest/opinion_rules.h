@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "model/failure_record.h"
 #include "model/opinion.h"
 #include "model/verdict.h"
 

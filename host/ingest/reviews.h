@@ -10,8 +10,10 @@
 
 #include "base/json_text.h"
 #include "base/rate.h"
-#include "model/records.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
 #include "model/review.h"
+#include "model/run_record.h"
 #include "store/review_store.h"
 #include "store/run_store.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/records.h"
+#include "model/run_record.h"
 
 namespace runwarden::ingest {
 

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "model/records.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 #include "store/run_store.h"
 
 namespace runwarden::ingest {

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "model/records.h"
+#include "model/key_record.h"
+#include "model/record_key.h"
 #include "store/key_store.h"
 
 namespace runwarden::ingest {

@@ -9,9 +9,11 @@
 
 #include "ledger/erased_ranges.h"
 #include "ledger/tree.h"
+#include "model/change_record.h"
 #include "model/cluster.h"
-#include "model/records.h"
+#include "model/record_key.h"
 #include "model/review.h"
+#include "model/run_record.h"
 
 namespace runwarden::ledger {
 

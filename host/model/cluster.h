@@ -9,7 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/records.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
 
 namespace runwarden::model {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/records.h"
+#include "model/run_record.h"
 
 namespace runwarden::model {
 

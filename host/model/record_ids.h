@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/records.h"
+#include "model/record_key.h"
 
 namespace runwarden::model {
 

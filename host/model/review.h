@@ -6,7 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "model/records.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
 
 namespace runwarden::model {
 

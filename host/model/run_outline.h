@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "base/json_members.h"
-#include "model/records.h"
 #include "model/run.h"
+#include "model/run_record.h"
 
 namespace runwarden::model {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "model/cluster.h"
-#include "model/records.h"
+#include "model/record_key.h"
 
 namespace runwarden::model {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/records.h"
+#include "model/change_record.h"
 #include "store/envelope.h"
 
 namespace runwarden::store {

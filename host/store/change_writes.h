@@ -3,7 +3,8 @@
 
 #include <optional>
 
-#include "model/records.h"
+#include "model/change_record.h"
+#include "model/record_key.h"
 #include "store/idempotency.h"
 
 namespace runwarden::store {

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "model/records.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 
 namespace runwarden::store {
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/records.h"
+#include "model/record_key.h"
 
 namespace runwarden::store {
 

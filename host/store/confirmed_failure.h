@@ -1,8 +1,8 @@
 // Adds a failure that a second opinion found to its run, unless a person has said that there is none. Internal to store/. Pure; any thread.
 #pragma once
 
+#include "model/failure_record.h"
 #include "model/opinion.h"
-#include "model/records.h"
 #include "model/review.h"
 #include "store/record_codec.h"
 

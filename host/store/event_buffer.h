@@ -9,7 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "model/records.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 #include "store/claim.h"
 #include "store/errors.h"
 #include "store/queries.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/protobuf.h"
-#include "model/records.h"
+#include "model/record_key.h"
 #include "store/envelope.h"
 
 namespace runwarden::store {

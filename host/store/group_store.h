@@ -12,8 +12,11 @@
 #include <string_view>
 #include <vector>
 
+#include "model/change_record.h"
 #include "model/cluster.h"
-#include "model/records.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 #include "store/commit_tail.h"
 #include "store/errors.h"
 #include "store/queries.h"

@@ -1,7 +1,7 @@
 // What an Idempotency-Key names. A value; any thread.
 #pragma once
 
-#include "model/records.h"
+#include "model/record_key.h"
 
 namespace runwarden::store {
 

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string_view>
 
-#include "model/records.h"
+#include "model/record_key.h"
 
 namespace runwarden::store {
 

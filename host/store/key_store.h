@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/records.h"
+#include "model/key_record.h"
 #include "store/errors.h"
 
 namespace runwarden::store {

@@ -10,9 +10,10 @@
 
 #include "ledger/export_lines.h"
 #include "ledger/tree.h"
+#include "model/change_record.h"
 #include "model/cluster.h"
-#include "model/records.h"
 #include "model/review.h"
+#include "model/run_record.h"
 #include "store/errors.h"
 #include "store/ledger_codec.h"
 #include "store/ledger_store.h"

@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "ledger/checkpoint.h"
 #include "ledger/export_lines.h"
-#include "model/records.h"
+#include "model/record_key.h"
 #include "store/errors.h"
 
 namespace runwarden::store {

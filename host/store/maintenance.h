@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/records.h"
+#include "model/crash_mark.h"
 #include "store/errors.h"
 #include "store/queries.h"
 

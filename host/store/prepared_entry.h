@@ -8,8 +8,10 @@
 
 #include "ledger/bodies.h"
 #include "ledger/entry.h"
+#include "model/change_record.h"
 #include "model/cluster.h"
-#include "model/records.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 
 namespace runwarden::store {
 

@@ -8,7 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "model/records.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 
 namespace runwarden::store {
 

@@ -10,7 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "model/records.h"
+#include "model/failure_record.h"
+#include "model/key_record.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 #include "store/envelope.h"
 #include "store/queries.h"
 

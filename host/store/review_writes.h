@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "model/cluster.h"
+#include "model/failure_record.h"
 #include "model/opinion.h"
-#include "model/records.h"
+#include "model/record_key.h"
 #include "model/review.h"
 #include "store/idempotency.h"
 

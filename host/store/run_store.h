@@ -12,7 +12,10 @@
 #include <utility>
 #include <vector>
 
-#include "model/records.h"
+#include "model/change_record.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 #include "store/errors.h"
 #include "store/queries.h"
 #include "store/write_result.h"

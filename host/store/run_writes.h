@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "model/failure_record.h"
 #include "model/opinion.h"
-#include "model/records.h"
+#include "model/record_key.h"
 #include "model/run_outline.h"
+#include "model/run_record.h"
 #include "store/claim.h"
 #include "store/idempotency.h"
 

@@ -7,8 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "model/change_record.h"
 #include "model/cluster.h"
-#include "model/records.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 
 namespace runwarden::store {
 

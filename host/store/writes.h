@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <variant>
 
-#include "model/records.h"
+#include "model/record_key.h"
 #include "store/change_writes.h"
 #include "store/review_writes.h"
 #include "store/run_writes.h"

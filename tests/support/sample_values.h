@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "model/records.h"
+#include "model/record_key.h"
 
 namespace runwarden {
 

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/records.h"
+#include "model/crash_mark.h"
 #include "store/lmdb/tables.h"
 #include "store/lmdb/txn.h"
 

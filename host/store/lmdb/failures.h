@@ -4,11 +4,12 @@
 #include <optional>
 #include <string_view>
 
-#include "model/records.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
 #include "model/review.h"
 #include "store/lmdb/groups.h"
-#include "store/queries.h"
 #include "store/lmdb/write_batch.h"
+#include "store/queries.h"
 
 namespace runwarden::store {
 

@@ -7,7 +7,9 @@
 #include <span>
 #include <string_view>
 
-#include "model/records.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 #include "store/group_codec.h"
 #include "store/lmdb/write_batch.h"
 #include "store/record_codec.h"

@@ -7,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "model/records.h"
+#include "model/key_record.h"
+#include "model/record_key.h"
 #include "store/lmdb/tables.h"
 #include "store/lmdb/txn.h"
 

@@ -5,11 +5,11 @@
 #include <functional>
 #include <string>
 
-#include "store/lmdb/env.h"
 #include "model/cluster.h"
+#include "store/lmdb/env.h"
+#include "store/lmdb/tables.h"
 #include "store/opinion_store.h"
 #include "store/queries.h"
-#include "store/lmdb/tables.h"
 
 namespace runwarden::store {
 

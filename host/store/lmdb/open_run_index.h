@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "model/records.h"
+#include "model/run_record.h"
 #include "store/key_encoding.h"
 #include "store/queries.h"
 

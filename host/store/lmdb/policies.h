@@ -6,7 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "model/records.h"
+#include "model/change_record.h"
+#include "model/record_key.h"
 #include "store/change_writes.h"
 #include "store/lmdb/write_batch.h"
 #include "store/write_result.h"

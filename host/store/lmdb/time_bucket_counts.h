@@ -11,7 +11,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/records.h"
+#include "model/record_key.h"
 #include "store/cluster_change.h"
 #include "store/lmdb/tables.h"
 #include "store/lmdb/txn.h"

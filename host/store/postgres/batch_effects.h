@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "model/dimensions.h"
-#include "model/records.h"
+#include "model/failure_record.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 #include "store/commit_notes.h"
 #include "store/review_writes.h"
 #include "store/write_result.h"

@@ -11,8 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "model/failure_record.h"
 #include "model/opinion.h"
-#include "model/records.h"
+#include "model/record_key.h"
 #include "store/event_codec.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/open_runs.h"

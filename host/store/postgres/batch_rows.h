@@ -7,9 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "model/change_record.h"
+#include "model/failure_record.h"
 #include "model/opinion.h"
-#include "model/records.h"
+#include "model/record_key.h"
 #include "model/review.h"
+#include "model/run_record.h"
 #include "store/postgres/batch_reads.h"
 #include "store/postgres/connection.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/clock_guard.h"
 #include "base/mutex.h"
-#include "model/records.h"
+#include "model/crash_mark.h"
 #include "store/maintenance.h"
 #include "store/postgres/database_clock.h"
 #include "store/postgres/pool.h"

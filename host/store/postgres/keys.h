@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "model/records.h"
+#include "model/key_record.h"
+#include "model/record_key.h"
 #include "store/postgres/pool.h"
 #include "store/postgres/watch.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "model/records.h"
+#include "model/record_key.h"
 #include "store/postgres/batch_reads.h"
 
 namespace runwarden::store::postgres {

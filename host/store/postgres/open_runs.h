@@ -17,7 +17,8 @@
 #include <vector>
 
 #include "base/mutex.h"
-#include "model/records.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 #include "store/claim.h"
 #include "store/postgres/database_clock.h"
 #include "store/postgres/pool.h"

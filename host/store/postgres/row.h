@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/records.h"
+#include "model/record_key.h"
 #include "store/envelope.h"
 #include "store/errors.h"
 #include "store/key_encoding.h"

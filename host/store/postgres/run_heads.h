@@ -4,7 +4,8 @@
 #include <cstddef>
 #include <string>
 
-#include "model/records.h"
+#include "model/record_key.h"
+#include "model/run_record.h"
 #include "store/postgres/rows.h"
 #include "store/queries.h"
 

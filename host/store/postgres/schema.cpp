@@ -1,6 +1,7 @@
 #include "store/postgres/schema.h"
 
 #include "base/digest.h"
+#include "model/failure_record.h"
 #include "model/opinion.h"
 #include "store/postgres/fault.h"
 #include "store/postgres/row.h"

@@ -1,10 +1,10 @@
 #include "intake/run_reader.h"
 
-#include "intake/shape_reader.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
+
+#include "intake/shape_reader.h"
 
 namespace runwarden::intake {
 namespace {
