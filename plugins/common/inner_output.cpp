@@ -1,7 +1,5 @@
 #include "common/inner_output.h"
 
-#include <algorithm>
-
 #include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/words.h"
