@@ -231,19 +231,7 @@ def _low(text):
 SIGNS = @@SIGNS@@
 _FAILED, _REFUSED, _ACTION_FAILED, _NOT_THERE = "failed", "refused", "action_failed", "not_there"
 _WORD = "[a-z0-9\x80-\xff]"
-_REASONS = ("bad request", "unauthorized", "payment required", "forbidden", "not found", "method not allowed", "not acceptable",
-            "request timeout", "conflict", "gone", "payload too large", "unprocessable", "too many requests", "internal server error",
-            "not implemented", "bad gateway", "service unavailable", "gateway timeout", "gateway time-out")
-_ABOUT = set("""status success ok code message msg detail details reason error errors errormessages errorcode error_code errormessage
-    error_message error_type errortype type title instance path method timestamp requestid request_id traceid trace_id hint statuscode
-    status_code httpstatus http_status status_text statustext description error_description retryable retry_after documentation_url
-    suggestion""".split())
-_CODES = {"code", "status", "statuscode", "status_code", "httpstatus", "http_status"}
-_MESSAGES = {"message", "msg", "detail", "status_text", "statustext"}
-_ENVELOPES = {"result", "response", "output", "body", "tool_result", "toolresult", "content", "text", "observation"}
-_WRAPPERS = {"result", "response", "output", "tool_result", "toolresult"}
-_ABOUT_THE_ANSWER = set("""status success ok message msg query q page limit offset took timestamp requestid request_id resourcetype link
-    links url type code took_ms error meta cursor next nextcursor has_more hasmore per_page self""".split())
+_ENVELOPES = SIGNS["envelopes"] + SIGNS["text_envelopes"]
 _COUNTS = set("total count size length hits matches found num_results totalcount total_count numresults results rows resultcount".split())
 
 
@@ -390,7 +378,7 @@ def _only_zero_results(text):
             return False
         if token == "key":
             key = _low(cursor.value)
-            if key in _ABOUT_THE_ANSWER:
+            if key in SIGNS["metadata"]:
                 cursor.skip(cursor.next())
                 token = "null"
         elif token in ("}", "]"):
@@ -496,7 +484,7 @@ def _members_fail(cursor, wrapped):
             return False
         if _member_fails(key, token, cursor):
             return True
-        if token == "{" and not wrapped and key in _WRAPPERS:
+        if token == "{" and not wrapped and key in SIGNS["envelopes"]:
             if _members_fail(cursor, True):
                 return True
             if len(cursor.open) > outer:
@@ -635,14 +623,12 @@ def _machine_fails(folded):
 
 
 def _opens_with_status(text):
-    if not text or text[0] not in "0123456789hresc":
-        return False
     named = False
-    for label in ("http/1.1", "http/2", "http", "request failed with", "error", "response", "status", "code"):
+    for label in SIGNS["status_labels"]:
         if text.startswith(label):
             text = _trim(text[len(label):])
             text = _trim(text[1:]) if text.startswith(":") else text
-            named = named or label not in ("code", "status")
+            named = named or label not in SIGNS["codes"]
     digits = re.match(_WORD + "*", text)[0]
     if not _failed_status(digits):
         return False
@@ -653,7 +639,7 @@ def _opens_with_status(text):
         return named and text[0] not in ".-"
     text = _trim(text[1:])
     text = _trim(text[1:]) if text[:1] in ("-", ":") else text
-    return any(text.startswith(reason) and _goes_on(text[len(reason):], False) for reason in _REASONS)
+    return any(text.startswith(reason) and _goes_on(text[len(reason):], False) for reason in SIGNS["reasons"])
 
 
 def _json_sign(text):
@@ -668,7 +654,7 @@ def _json_sign(text):
         nothing = token == "null" or (token == "string" and not content)
         low = _low(content)
         found = []
-        if key in _CODES and _failed_status(content):
+        if key in SIGNS["codes"] and _failed_status(content):
             found.append(_FAILED)
         if key == "status" and low in SIGNS["failed_statuses"]:
             found.append(_ACTION_FAILED)
@@ -679,7 +665,7 @@ def _json_sign(text):
             return None
         if key == "status" and low == "not_found":
             found.append(_NOT_THERE)
-        if token == "string" and key in _MESSAGES and len(content) <= 400:
+        if token == "string" and key in SIGNS["messages"] and len(content) <= 400:
             found.append(_text_sign(content))
         inner = _text_sign(content) if token == "string" and key in _ENVELOPES and len(content) <= 400 else None
         listed = token in ("[", "{") and key in ("errors", "errormessages")
@@ -695,7 +681,7 @@ def _json_sign(text):
                 sign = one
         if inner or listed:
             continue
-        if key not in _ABOUT and not nothing:
+        if key not in SIGNS["about_calls"] and not nothing:
             return None
         if token in ("{", "["):
             cursor.leave()

@@ -82,10 +82,22 @@ std::string signs_literal() {
   JsonWriter out(json);
   out.begin_object();
   const std::pair<const char*, Key> kLists[] = {
-      {"error_openings", Key::kErrorOpenings},       {"error_reports", Key::kErrorReportWords},
-      {"continuations", Key::kFailureContinuations}, {"stops", Key::kFailureStops},
-      {"failed_statuses", Key::kFailedStatuses},     {"read_prefixes", Key::kReadPrefixes},
-      {"any_purpose", Key::kAnyPurposeWords},        {"machines", Key::kMachines},
+      {"error_openings", Key::kErrorOpenings},
+      {"error_reports", Key::kErrorReportWords},
+      {"continuations", Key::kFailureContinuations},
+      {"stops", Key::kFailureStops},
+      {"failed_statuses", Key::kFailedStatuses},
+      {"read_prefixes", Key::kReadPrefixes},
+      {"any_purpose", Key::kAnyPurposeWords},
+      {"machines", Key::kMachines},
+      {"reasons", Key::kReasonPhrases},
+      {"status_labels", Key::kStatusLabels},
+      {"about_calls", Key::kCallMembers},
+      {"codes", Key::kCodeMembers},
+      {"messages", Key::kMessageMembers},
+      {"envelopes", Key::kEnvelopeMembers},
+      {"text_envelopes", Key::kTextEnvelopeMembers},
+      {"metadata", Key::kMetadataMembers},
   };
   for (const auto& [name, key] : kLists) out.key(name).strings(vocabulary.words(key));
   out.key("openings").begin_array();
