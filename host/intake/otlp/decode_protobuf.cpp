@@ -57,34 +57,29 @@ void become(AnyValue& value, AnyValue::Kind kind) {
   value.kind = kind;
 }
 
-// Returns whether the budget was enough for all items.
-bool read_items(Reader list, int depth, Budget& budget, AnyValue& value) {
-  become(value, AnyValue::Kind::list);
+// Reads the values of an ArrayValue or a KeyValueList. Returns whether the budget was enough for all of them.
+template <class Read>
+bool read_each(Reader list, Budget& budget, Read read) {
   while (list.next()) {
     if (list.tag_and_type() != bytes_tag(1)) {
       list.skip();
       continue;
     }
-    const Reader item = list.get_message();
+    const Reader one = list.get_message();
     if (!budget.take()) return false;
-    read_any_value(item, depth + 1, budget, value.items.append(budget.arena));
+    read(one);
   }
   return true;
 }
 
-// Returns whether the budget was enough for all members.
+bool read_items(Reader list, int depth, Budget& budget, AnyValue& value) {
+  become(value, AnyValue::Kind::list);
+  return read_each(list, budget, [&](Reader item) { read_any_value(item, depth + 1, budget, value.items.append(budget.arena)); });
+}
+
 bool read_members(Reader map, int depth, Budget& budget, AnyValue& value) {
   become(value, AnyValue::Kind::map);
-  while (map.next()) {
-    if (map.tag_and_type() != bytes_tag(1)) {
-      map.skip();
-      continue;
-    }
-    const Reader member = map.get_message();
-    if (!budget.take()) return false;
-    read_key_value(member, depth + 1, budget, value.members.append(budget.arena));
-  }
-  return true;
+  return read_each(map, budget, [&](Reader member) { read_key_value(member, depth + 1, budget, value.members.append(budget.arena)); });
 }
 
 void read_any_value(Reader in, int depth, Budget& budget, AnyValue& value) {
