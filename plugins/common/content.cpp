@@ -257,7 +257,7 @@ bool is_soft_failure(std::string_view output, const ContentRules& rules) {
       text[0] == '{' ? json_fails(text, rules) : std::any_of(rules.error_openings.begin(), rules.error_openings.end(), opens);
   if (fails) return true;
   std::string buffer;
-  const auto inner = inner_output(text, rules.wrappings, buffer);
+  const auto inner = inner_output(text, rules.short_signs.text_envelopes(), buffer);
   return !inner.empty() && is_soft_failure(inner, rules);
 }
 

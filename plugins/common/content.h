@@ -19,7 +19,6 @@ struct ContentRules {
   NameSet metadata_members;                     // "page": not the content of an answer
   std::vector<std::string> count_names;         // "total"
   NameSet envelope_members;                     // "result": holds a tool's answer
-  NameSet wrappings;                            // these, and "content": may hold it as a text
   ShortSigns short_signs;
   ToolWords tools;
   std::vector<std::string> any_purpose;  // words in the names of tools that may look up or do anything

@@ -211,9 +211,6 @@ ContentRules make_content_rules(const Settings& settings, std::string_view signs
   rules.metadata_members = NameSet(vocabulary.words(Key::kMetadataMembers));
   rules.count_names = vocabulary.words(Key::kCountNames);
   rules.envelope_members = NameSet(vocabulary.words(Key::kEnvelopeMembers));
-  auto wrappings = vocabulary.words(Key::kEnvelopeMembers);
-  for (auto& name : vocabulary.words(Key::kTextEnvelopeMembers)) wrappings.push_back(std::move(name));
-  rules.wrappings = NameSet(std::move(wrappings));
   rules.tools = ToolWords(vocabulary);
   rules.any_purpose = vocabulary.words(Key::kAnyPurposeWords);
   auto& short_signs = rules.short_signs;

@@ -42,6 +42,9 @@ class ShortSigns {
   /// Adds a phrase such as "timed out" that means failure near the beginning of an output, behind a machine: "weather API timed out".
   void add_machine_failure(std::string_view text);
 
+  /// Names of members and labels that may hold an answer as a text: "result", "content".
+  [[nodiscard]] const NameSet& text_envelopes() const { return text_envelopes_; }
+
   /// Classifies an output. Linear; the first bytes decide most of them.
   [[nodiscard]] ShortSign read(std::string_view output) const;
 

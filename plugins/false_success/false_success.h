@@ -65,7 +65,7 @@ class FalseSuccess {
   [[nodiscard]] bool gave_something(const RunView& run, std::size_t step) const;
   void collect_done(const RunView& run);
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
-  [[nodiscard]] bool handed_over_after(const RunView& run, std::size_t step) const;
+  [[nodiscard]] bool handed_over_after(const RunView& run, std::size_t last_failure) const;
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] FinalMessage standing_claim(const RunView& run, const FailedStep& failed);
   [[nodiscard]] FinalMessage claim_after(const RunView& run, std::size_t step, const ToolMeaning& tool, bool any_verb);

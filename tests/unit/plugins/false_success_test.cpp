@@ -790,13 +790,14 @@ TEST(FalseSuccess, FigureAnnouncedWhereOnlyOtherThingsWereFound_Fires) {
 }
 
 TEST(FalseSuccess, FlagAloneAfterACallThatHandsOver_ClaimsNothing) {
-  const auto flagged = [](std::string_view last_tool) {
+  const auto flagged = [](std::string_view last_tool, std::string_view output = "queued") {
     RunBuilder run;
     run.request("Refund order 8842").success(true).failed("issue_refund", R"({"order":8842})", "502 Bad Gateway");
-    return judge(run.tool(last_tool, R"({"order":8842})", "queued")).findings.size();
+    return judge(run.tool(last_tool, R"({"order":8842})", output)).findings.size();
   };
   EXPECT_EQ(flagged("get_order"), 1u);
   EXPECT_EQ(flagged("escalate_ticket"), 0u);
+  EXPECT_EQ(flagged("escalate_ticket", R"({"error":"no agent is free"})"), 1u);
   EXPECT_EQ(flagged("transferToHuman"), 0u);
   EXPECT_EQ(flagged("crm.fall_eskalieren"), 0u);
 }
