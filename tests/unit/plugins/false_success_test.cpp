@@ -810,7 +810,7 @@ TEST(FalseSuccess, AnswerThatIsSaidToComeFromOwnKnowledge_IsNoSuccessOfTheCall) 
   };
   EXPECT_EQ(thought("The archive did not answer. I go on."), 1u);
   EXPECT_EQ(thought("The archive did not answer. I answer from general knowledge."), 0u);
-  EXPECT_EQ(thought("The archive did not answer. I look at the knowledge base."), 1u);
+  EXPECT_EQ(thought("The archive did not answer. I look at our internal knowledge base."), 1u);
 }
 
 TEST(FalseSuccess, AnswerThatTellsOfTheTroubleOrHasASource_DoesNotFireAsAnnounced) {

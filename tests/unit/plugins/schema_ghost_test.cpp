@@ -678,7 +678,7 @@ TEST(SchemaGhost, AnswerFromOwnKnowledge_FiresWhereNoSourceGaveAnything) {
   EXPECT_EQ(told("@@0x3f:garble", "The result is garbled. I will draw on what I know.", "The old mole was built in 1874."), 1u);
   EXPECT_EQ(told(kDown, "El archivo fall\u00F3; respondo de memoria: mide 412,5 m.", "Mide 412,5 m."), 1u);
   EXPECT_EQ(told(kDown, "Das Archiv antwortet nicht; meines Wissens ist sie 412,5 m lang.", "Sie ist 412,5 m lang."), 1u);
-  EXPECT_EQ(told(kDown, "The archive is down and our internal knowledge base is, too.", "I could not find out when it was built."), 0u);
+  EXPECT_EQ(told(kDown, "The archive is down, and our internal knowledge base, too.", "I could not find out; ask for article 4125."), 0u);
   EXPECT_EQ(told(kDown, "I would have to rely on my own knowledge.", "I could not find out when it was built."), 0u);
   EXPECT_EQ(told(R"({"built":1874})", "The archive gives it, which fits my own knowledge.", "It was built in 1874."), 0u);
 }
