@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,6 +48,7 @@ struct Suppression {
   std::size_t step = kNoStep;
   std::string reason;
   std::optional<double> confidence = {};  // 0 to 1, for a candidate, which merely fell below the firing line
+  std::size_t note_at = 0;                // for a candidate, where the note on its confidence begins in `reason`
 };
 
 /// A confidence as reported: clamped to 0 to 1, because sums of evidence for and against may leave it, and rounded to three decimals.
@@ -84,12 +86,29 @@ struct Verdict {
     findings.push_back(std::move(found));
   }
 
-  /// Records a candidate, which stayed below the firing line.
-  void keep_candidate(std::string_view rule, std::size_t step, std::string reason, double confidence) {
+  /// Records a candidate, which stayed below the firing line. `note` tells its confidence in words.
+  void keep_candidate(std::string_view rule, std::size_t step, std::string_view reason, std::string_view note, double confidence) {
     has_candidate = true;
     const std::size_t before = suppressed.size();
-    suppress(rule, step, std::move(reason));
-    if (suppressed.size() > before) suppressed.back().confidence = told_confidence(confidence);
+    suppress(rule, step, std::string(reason).append(note));
+    if (suppressed.size() == before) return;
+    suppressed.back().confidence = told_confidence(confidence);
+    suppressed.back().note_at = reason.size();
+  }
+
+  /// Turns the faint candidates of these rules into plain suppressions, because of what the rules do not look at.
+  void withdraw_candidates(std::span<const std::string_view> rules, std::string_view why) {
+    constexpr double kFaint = 0.5;  // from which a rule speaks for itself
+    has_candidate = false;
+    for (auto& told : suppressed) {
+      if (!told.confidence) continue;
+      if (*told.confidence >= kFaint || std::find(rules.begin(), rules.end(), told.rule) == rules.end()) {
+        has_candidate = true;
+        continue;
+      }
+      told.confidence.reset();
+      told.reason.replace(told.note_at, std::string::npos, why);
+    }
   }
 
   void suppress(std::string_view rule, std::size_t step, std::string reason) {

@@ -38,7 +38,7 @@ bool FiringLine::fires(double confidence, const Doubt& doubt, Verdict& verdict) 
   }
   std::snprintf(text, sizeof text, " (candidate: confidence %.2f, sensitivity %.*s fires from %.2f)", confidence,
                 static_cast<int>(name_.size()), name_.data(), line_);
-  verdict.keep_candidate(doubt.rule, doubt.step, std::string(doubt.reason) + text, confidence);
+  verdict.keep_candidate(doubt.rule, doubt.step, doubt.reason, text, confidence);
   return false;
 }
 

@@ -15,6 +15,8 @@ class FiringLine {
  public:
   /// The confidence from which each sensitivity fires.
   static constexpr double kStrict = 0.8, kBalanced = 0.6, kWide = 0.4;
+  /// The weighed confidence below which a doubt is not even a candidate.
+  static constexpr double kCandidate = 0.1;
 
   /// The setting `sensitivity`: "strict", "balanced" (the default) or "wide".
   explicit FiringLine(std::string_view sensitivity);

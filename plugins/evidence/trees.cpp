@@ -16,8 +16,12 @@ double Trees::confidence(std::span<const float> values) const {
     odds += nodes[at].value;
   }
   const double probable = 1 / (1 + std::exp(-odds));
-  const std::array<std::pair<double, double>, 5> scale = {
-      {{0, 0}, {wide, FiringLine::kWide}, {balanced, FiringLine::kBalanced}, {strict, FiringLine::kStrict}, {1, 1}}};
+  const std::array<std::pair<double, double>, 6> scale = {{{0, 0},
+                                                           {candidate, FiringLine::kCandidate},
+                                                           {wide, FiringLine::kWide},
+                                                           {balanced, FiringLine::kBalanced},
+                                                           {strict, FiringLine::kStrict},
+                                                           {1, 1}}};
   std::size_t above = 1;
   while (above + 1 < scale.size() && probable > scale[above].first) ++above;
   const auto [from, low] = scale[above - 1];

@@ -21,11 +21,15 @@ struct Trees {
   std::span<const TreeNode> nodes;
   std::span<const std::uint16_t> roots;
   float base;                    // initial log odds
+  float candidate;               // the probability from which a doubt is a candidate
   float wide, balanced, strict;  // probabilities from which a verdict fires
 
   /// The confidence, 0 to 1, on the scale of FiringLine: `balanced` maps to FiringLine::kBalanced, and so on. `values` are in the order of
   /// `measures`.
   [[nodiscard]] double confidence(std::span<const float> values) const;
 };
+
+/// Why candidates are withdrawn whose weighed confidence is below FiringLine::kCandidate.
+inline constexpr std::string_view kUnlikely = " (all facts about it taken together make it unlikely)";
 
 }  // namespace runwarden::plugins

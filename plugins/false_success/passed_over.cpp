@@ -211,7 +211,7 @@ void FalseSuccess::find_untold_failure(const RunView& run, const FinalMessage& m
   };
   const auto last = std::find_if(failed_.rbegin(), failed_.rend(), open);
   if (last == failed_.rend()) return;
-  if (reading_.asks() || reading_.denies || has(reading_.cues, kCueTrouble)) return;
+  if (reading_.asks() || reading_.denies || denies_of_self(reading_) || has(reading_.cues, kCueTrouble)) return;
   Untold surest{*last, message, 0};
   std::size_t looked = 0;
   for (auto failed = last; failed != failed_.rend() && looked < kMostOpen; ++failed) {

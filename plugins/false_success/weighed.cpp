@@ -132,6 +132,7 @@ void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
   weighed_ = true;
   const double sure = kWeights.confidence(measures_.values());
   if (run.explanation != nullptr) run.explanation->rule("weighed", "no", failed->step, measures_.text(), sure);
+  if (sure < FiringLine::kCandidate) verdict.withdraw_candidates(kCandidates, kUnlikely);
   if (sure < FiringLine::kWide) return;
   if (!line_.fires(sure, {"weighed", failed->step, "all facts about this failure taken together make it likely"}, verdict)) return;
   verdict.fire(finding(run, *failed, message), sure);

@@ -774,19 +774,6 @@ void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
   if (verdict.findings.empty()) judge_promise(run, verdict);
 }
 
-/// True when no call is named after what the last message claims. When a call changed something, "processed" and "all set" only say that
-/// it ran, and "refunded to your card" what it led to; a state is not a deed.
-bool MissingToolCall::tells_unmatched(const Claim& claim, bool acted) const {
-  if (claim.finding) return false;
-  if (claim.verb == kNoVerb) return !acted;
-  if (claim.state) return false;
-  const auto group = lexicon_.verb(claim.verb).group;
-  if (!actions_[claim.verb] || ran_.groups[group] != 0) return false;
-  if (acted && !claim.by_agent && (settling_[claim.verb] || !tells_deed(reading_, claim))) return false;
-  const bool general = requests_.light(claim.verb) || group == finish_group_ || has(reading_.words[claim.word].cues, kCueFinished);
-  return !(acted && general) && !could_have(claim);
-}
-
 /// True when the last message announces what the agent is going to do although nothing changed anything; if any tool ran, the announced
 /// action must be one that none of them performs.
 bool MissingToolCall::closes_on_promise(const RunView& run, std::string_view read_already) {
@@ -860,9 +847,9 @@ std::uint16_t MissingToolCall::made_file(std::string_view text) const {
   return any ? made->verb : kNoVerb;
 }
 
-/// A deed, promise or file in the agent's last message that no known call accounts for: weak evidence, but a candidate.
+/// A promise or file in the agent's last message that no known call accounts for: weak evidence, but a candidate.
 void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& message, Verdict& verdict) {
-  constexpr double kOwnsUpToOther = 0.35, kUnmatched = 0.3, kUnmade = 0.3, kOnlyPromised = 0.3, kFileOfNoTool = 0.65;
+  constexpr double kOwnsUpToOther = 0.35, kUnmade = 0.3, kOnlyPromised = 0.3, kFileOfNoTool = 0.65;
   if (told_beside_ && verdict.findings.empty()) {
     (void)line_.fires(kOwnsUpToOther, {"admission", *told_beside_, "the message admits something, but not where it reports this action"},
                       verdict);
@@ -875,14 +862,11 @@ void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& mes
     (void)line_.fires(confidence, {rule, message.step, why}, verdict);
   };
   if (!reading_.understood(message.text)) return;
-  const auto unmatched = [&](const Claim& claim) { return tells_unmatched(claim, acted); };
   const auto deed = [](const Claim& claim) { return !claim.finding && !claim.state; };
   if (const auto made = ran_.any ? kNoVerb : made_file(message.text); made != kNoVerb) {
     const Request meant{made, Thing::kUnknown, false, false, false, kNoStep, {}};
     if (!line_.fires(kFileOfNoTool, {"unmade_file", message.step, "the final message mentions a file, and no tool ran"}, verdict)) return;
     verdict.fire(finding(run, meant, {message.text, message.pointer(), message.step}, kNoToolScore), kFileOfNoTool);
-  } else if (std::any_of(reading_.claims.begin(), reading_.claims.end(), unmatched)) {
-    add_candidate(kUnmatched, "unmatched_claim", "the final message reports an action that no call's name suggests");
   } else if (!acted && closes_on_promise(run, message.text)) {
     add_candidate(kOnlyPromised, "promise", "the final message promises what no call did, and the conversation ends");
   } else if (acted && std::any_of(reading_.claims.begin(), reading_.claims.end(), deed) && names_unmade_file(run, message.text)) {

@@ -126,7 +126,6 @@ class MissingToolCall {
   [[nodiscard]] FinalMessage last_message(const RunView& run);
   void judge_promise(const RunView& run, Verdict& verdict);
   void judge_with_tools(const RunView& run, Verdict& verdict);
-  [[nodiscard]] bool tells_unmatched(const Claim& claim, bool acted) const;
   [[nodiscard]] bool closes_on_promise(const RunView& run, std::string_view read_already);
   [[nodiscard]] bool names_unmade_file(const RunView& run, std::string_view text);
   /// What the user had asked for before a message that reports a deed.

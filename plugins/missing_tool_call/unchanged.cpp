@@ -408,7 +408,7 @@ bool MissingToolCall::answered_since(const RunView& run, const Request& request)
 
 /// For runs in which other things were changed: judges a deed in the final message that the user asked for and no call was about.
 void MissingToolCall::judge_beside(const RunView& run, const FinalMessage& message, Verdict& verdict) {
-  constexpr double kAskedBeside = 0.65, kBeside = 0.3;
+  constexpr double kAskedBeside = 0.65;
   const auto runs_anything = [&](const StepView& step) { return step.kind == Kind::kTool && tools_.meaning(step.name).runs_anything(); };
   if (std::any_of(run.steps.begin(), run.steps.end(), runs_anything)) return;
   if (!message.found || reading_.admits() || reading_.hands_over() || reading_.asks() || holds_letter(message.text)) return;
@@ -427,16 +427,14 @@ void MissingToolCall::judge_beside(const RunView& run, const FinalMessage& messa
   const Said said{message.text, message.pointer(), message.step};
   for (const auto& deed : deeds_) {
     const auto order = order_before(run, said, deed.claim);
-    if (order.how == Order::kSame && (answered_since(run, *order.request) || may_be_told(run, deed.claim, *order.request) ||
-                                      is_notice_of_done(run, deed.claim, *order.request, said.step)))
-      continue;
     const bool own =
         deed.telling == Telling::kByAgent || (effects_[lexicon_.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);
-    const double sure = order.how == Order::kSame && own && !settling_[deed.claim.verb] ? kAskedBeside : kBeside;
-    const FiringLine::Doubt doubt{"beside", said.step,
-                                  "other things were changed, and this action may follow from them or was not requested by name"};
-    if (!line_.fires(sure, doubt, verdict)) continue;
-    verdict.fire(finding(run, meant(order, deed.claim), said, kNoWriteScore), sure);
+    if (order.how != Order::kSame || !own || settling_[deed.claim.verb] || answered_since(run, *order.request) ||
+        may_be_told(run, deed.claim, *order.request) || is_notice_of_done(run, deed.claim, *order.request, said.step))
+      continue;
+    const FiringLine::Doubt doubt{"beside", said.step, "other things were changed, and this action may follow from them"};
+    if (!line_.fires(kAskedBeside, doubt, verdict)) continue;
+    verdict.fire(finding(run, meant(order, deed.claim), said, kNoWriteScore), kAskedBeside);
     return;
   }
 }

@@ -84,6 +84,7 @@ void SchemaGhost::weigh(const RunView& run, Verdict& verdict) {
   weighed_ = true;
   const double sure = kWeights.confidence(measures_.values());
   if (run.explanation != nullptr) run.explanation->rule("weighed", "no", hollow, measures_.text(), sure);
+  if (sure < FiringLine::kCandidate) verdict.withdraw_candidates(kCandidates, kUnlikely);
   if (sure < FiringLine::kWide) return;
   if (!line_.fires(sure, {"weighed", hollow, "all facts about this answer taken together make it likely"}, verdict)) return;
   ungrounded_.clear();

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: train.py --lines WIDE,BALANCED,STRICT DATA.csv WEIGHTS.inc [--check] - learns how sure a detector may be where none of its rules is.
+"""usage: train.py --lines CANDIDATE,WIDE,BALANCED,STRICT DATA.csv WEIGHTS.inc [--check] - learns how sure a detector may be where none of its rules is.
 
 DATA.csv has a row for each labelled run in which the weights are asked: its source, whether the failure is there (1 or 0), how much the row
 counts, and the measures that learn_measures prints for it. Boosted trees of depth 3 are learned from all of them, after a cross-validation
@@ -53,7 +53,7 @@ def cross_validate(sources, present, counts, measures):
 
 def tell(sources, present, probable):
     written = numpy.array([not one.startswith("real") for one in sources])
-    for least in (0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85):
+    for least in (0.02, 0.04, 0.06, 0.08, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85):
         sure = probable >= least
         right, false = (sure & written & (present == 1)).sum(), (sure & written & (present == 0)).sum()
         print(f"from {least}: written {right} right, {false} false; real {(sure & ~written).sum()}, {(sure & ~written & (present == 1)).sum()} known right")
@@ -119,7 +119,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data")
     parser.add_argument("weights")
-    parser.add_argument("--lines", required=True, help="probabilities from which wide, balanced and strict fire")
+    parser.add_argument("--lines", required=True, help="probabilities from which a doubt is a candidate, and wide, balanced and strict fire")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
     names, sources, present, counts, measures = read(given.data)

@@ -515,18 +515,37 @@ TEST(CallEntity, IsNamedWithBlanksInIt) {
   EXPECT_FALSE(names_entity("DE89 3704", "DE89370400440532"));
 }
 
+TEST(Verdict, WithdrawsFaintCandidatesOfTheRulesNamed) {
+  static constexpr std::array<std::string_view, 2> kRules = {"rule", "strong"};
+  Verdict verdict;
+  const FiringLine line("");
+  (void)line.fires(0.45, {"rule", 3, "few"}, verdict);
+  verdict.suppress("rule", 4, "because");
+  verdict.withdraw_candidates(kRules, ", but no");
+  EXPECT_EQ(verdict.suppressed[0].reason, "few, but no");
+  EXPECT_EQ(verdict.suppressed[0].confidence, std::nullopt);
+  EXPECT_EQ(verdict.suppressed[1].reason, "because");
+  EXPECT_FALSE(verdict.has_candidate);
+  (void)line.fires(0.5, {"strong", 3, "half"}, verdict);
+  (void)line.fires(0.3, {"other", 3, "some"}, verdict);
+  verdict.withdraw_candidates(kRules, ", but no");
+  EXPECT_EQ(verdict.suppressed[2].confidence, std::optional(0.5)) << "speaks for itself";
+  EXPECT_EQ(verdict.suppressed[3].confidence, std::optional(0.3)) << "of another rule";
+  EXPECT_TRUE(verdict.has_candidate);
+}
+
 TEST(Trees, SumUpToAConfidenceOnTheScaleOfTheFiringLine) {
   static constexpr std::array<std::string_view, 2> kNames = {"a", "b"};
   // a <= 0.5 ? -3 : (b <= 2 ? 0 : 3), twice.
   static constexpr TreeNode kNodes[] = {{0, 0.5F, 1, 2, 0}, {-1, 0, 0, 0, -3}, {1, 2, 3, 4, 0}, {-1, 0, 0, 0, 0}, {-1, 0, 0, 0, 3}};
   static constexpr std::uint16_t kRoots[] = {0, 0};
-  const Trees trees{kNames, kNodes, kRoots, 0, 0.25F, 0.5F, 0.75F};
+  const Trees trees{kNames, kNodes, kRoots, 0, 0.01F, 0.25F, 0.5F, 0.75F};
   const auto confidence = [&](float a, float b) {
     const std::array<float, 2> values = {a, b};
     return trees.confidence(values);
   };
   EXPECT_NEAR(confidence(1, 2), FiringLine::kBalanced, 1e-6) << "even odds, and the balanced line is there";
-  EXPECT_LT(confidence(0, 0), 0.01);
+  EXPECT_LT(confidence(0, 0), FiringLine::kCandidate) << "-6 is a probability of 0.0025, below the candidates' line";
   EXPECT_GT(confidence(1, 3), FiringLine::kStrict);
   EXPECT_LE(confidence(1, 3), 1.0);
   EXPECT_NEAR(confidence(0.5F, 9), confidence(0, 0), 1e-9) << "up to the split is below it";
