@@ -8,6 +8,74 @@
 namespace runwarden::api {
 namespace {
 
+constexpr Route kRoutes[] = {
+    {RouteId::ingest_runs, "/v1/ingest/runs", "POST", Access::ingest},
+    {RouteId::ingest_events, "/v1/ingest/events", "POST", Access::ingest},
+    {RouteId::ingest_changes, "/v1/ingest/changes", "POST", Access::ingest},
+    {RouteId::ingest_policies, "/v1/ingest/policies", "POST", Access::ingest},
+    {RouteId::otlp_traces, "/v1/ingest/otlp", "POST", Access::ingest, true},
+    {RouteId::otlp_traces, "/v1/ingest/otlp/v1/traces", "POST", Access::ingest, true},
+    {RouteId::otlp_unused, "/v1/ingest/otlp/v1/metrics", "POST", Access::ingest, true},
+    {RouteId::otlp_unused, "/v1/ingest/otlp/v1/logs", "POST", Access::ingest, true},
+    {RouteId::analyze, "/v1/analyze", "POST", Access::read},
+    {RouteId::runs, "/v1/runs", "GET", Access::read},
+    {RouteId::run, "/v1/runs/{runId}", "GET", Access::read},
+    {RouteId::run_mapping, "/v1/runs/{runId}/mapping", "GET", Access::read},
+    {RouteId::explanation, "/v1/runs/{runId}/explain", "GET", Access::read},
+    {RouteId::bundle, "/v1/runs/{runId}/bundle", "GET", Access::read},
+    {RouteId::run_review, "/v1/runs/{runId}/review", "POST", Access::manage},
+    {RouteId::run_review, "/v1/runs/{runId}/review", "DELETE", Access::manage},
+    {RouteId::run_review_history, "/v1/runs/{runId}/review/history", "GET", Access::read},
+    {RouteId::failures, "/v1/failures", "GET", Access::read},
+    {RouteId::failure, "/v1/failures/{failureId}", "GET", Access::read},
+    {RouteId::investigation, "/v1/failures/{failureId}/investigation", "GET", Access::read},
+    {RouteId::failure_guardrail, "/v1/failures/{failureId}/guardrail", "GET", Access::read},
+    {RouteId::failure_review, "/v1/failures/{failureId}/review", "POST", Access::manage},
+    {RouteId::failure_review, "/v1/failures/{failureId}/review", "DELETE", Access::manage},
+    {RouteId::failure_review_history, "/v1/failures/{failureId}/review/history", "GET", Access::read},
+    {RouteId::candidates, "/v1/candidates", "GET", Access::read},
+    {RouteId::changes, "/v1/changes", "GET", Access::read},
+    {RouteId::policies, "/v1/policies", "GET", Access::read},
+    {RouteId::policy, "/v1/policies/{policy}", "GET", Access::read},
+    {RouteId::detectors, "/v1/detectors", "GET", Access::read},
+    {RouteId::clusters, "/v1/clusters", "GET", Access::read},
+    {RouteId::cluster, "/v1/clusters/{clusterId}", "GET", Access::read},
+    {RouteId::cluster_history, "/v1/clusters/{clusterId}/history", "GET", Access::read},
+    {RouteId::differences, "/v1/clusters/{clusterId}/differences", "GET", Access::read},
+    {RouteId::cluster_guardrail, "/v1/clusters/{clusterId}/guardrail", "GET", Access::read},
+    {RouteId::triage, "/v1/clusters/{clusterId}/triage", "POST", Access::manage},
+    {RouteId::timeline, "/v1/timeline", "GET", Access::read},
+    {RouteId::baseline, "/v1/baseline", "GET", Access::read},
+    {RouteId::dimensions, "/v1/dimensions", "GET", Access::read},
+    {RouteId::tail, "/v1/tail", "GET", Access::read},
+    {RouteId::ledger, "/v1/ledger", "GET", Access::read},
+    {RouteId::ledger_proof, "/v1/ledger/proof", "GET", Access::read},
+    {RouteId::ledger_consistency, "/v1/ledger/consistency", "GET", Access::read},
+    {RouteId::webhooks, "/v1/webhooks", "GET", Access::read},
+    {RouteId::webhooks, "/v1/webhooks", "POST", Access::manage},
+    {RouteId::webhook, "/v1/webhooks/{endpointId}", "DELETE", Access::manage},
+    {RouteId::webhook_rotate, "/v1/webhooks/{endpointId}/rotate", "POST", Access::manage},
+    {RouteId::webhook_test, "/v1/webhooks/{endpointId}/test", "POST", Access::manage},
+    {RouteId::webhook_enable, "/v1/webhooks/{endpointId}/enable", "POST", Access::manage},
+    {RouteId::webhook_disable, "/v1/webhooks/{endpointId}/disable", "POST", Access::manage},
+    {RouteId::webhook_deliveries, "/v1/webhooks/{endpointId}/deliveries", "GET", Access::read},
+    {RouteId::webhook_replay, "/v1/webhooks/{endpointId}/replay", "POST", Access::manage},
+    {RouteId::openapi, "/v1/openapi.json", "GET", Access::read},
+    {RouteId::healthz, "/healthz", "GET", Access::open},
+    {RouteId::readyz, "/readyz", "GET", Access::open},
+    {RouteId::metrics, "/metrics", "GET", Access::open},
+    {RouteId::session, "/v1/session", "GET", Access::session},
+    {RouteId::session, "/v1/session", "POST", Access::session},
+    {RouteId::session, "/v1/session", "DELETE", Access::session},
+};
+
+constexpr Route kPageRoutes[] = {
+    {RouteId::page_root, "/", "GET", Access::page},
+    {RouteId::page_root, "/ui", "GET", Access::page},
+    {RouteId::page_file, "/ui/assets/{file}", "GET", Access::page},
+    {RouteId::page, "/ui/*", "GET", Access::page},
+};
+
 int hex_value(char c) {
   if (ascii::is_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -79,78 +147,12 @@ bool serves(const Route& route, std::string_view method) {
 
 }  // namespace
 
-const std::vector<Route>& routes() {
-  static const std::vector<Route> table{
-      {RouteId::ingest_runs, "/v1/ingest/runs", "POST", Access::ingest},
-      {RouteId::ingest_events, "/v1/ingest/events", "POST", Access::ingest},
-      {RouteId::ingest_changes, "/v1/ingest/changes", "POST", Access::ingest},
-      {RouteId::ingest_policies, "/v1/ingest/policies", "POST", Access::ingest},
-      {RouteId::otlp_traces, "/v1/ingest/otlp", "POST", Access::ingest, true},
-      {RouteId::otlp_traces, "/v1/ingest/otlp/v1/traces", "POST", Access::ingest, true},
-      {RouteId::otlp_unused, "/v1/ingest/otlp/v1/metrics", "POST", Access::ingest, true},
-      {RouteId::otlp_unused, "/v1/ingest/otlp/v1/logs", "POST", Access::ingest, true},
-      {RouteId::analyze, "/v1/analyze", "POST", Access::read},
-      {RouteId::runs, "/v1/runs", "GET", Access::read},
-      {RouteId::run, "/v1/runs/{runId}", "GET", Access::read},
-      {RouteId::run_mapping, "/v1/runs/{runId}/mapping", "GET", Access::read},
-      {RouteId::explanation, "/v1/runs/{runId}/explain", "GET", Access::read},
-      {RouteId::bundle, "/v1/runs/{runId}/bundle", "GET", Access::read},
-      {RouteId::run_review, "/v1/runs/{runId}/review", "POST", Access::manage},
-      {RouteId::run_review, "/v1/runs/{runId}/review", "DELETE", Access::manage},
-      {RouteId::run_review_history, "/v1/runs/{runId}/review/history", "GET", Access::read},
-      {RouteId::failures, "/v1/failures", "GET", Access::read},
-      {RouteId::failure, "/v1/failures/{failureId}", "GET", Access::read},
-      {RouteId::investigation, "/v1/failures/{failureId}/investigation", "GET", Access::read},
-      {RouteId::failure_guardrail, "/v1/failures/{failureId}/guardrail", "GET", Access::read},
-      {RouteId::failure_review, "/v1/failures/{failureId}/review", "POST", Access::manage},
-      {RouteId::failure_review, "/v1/failures/{failureId}/review", "DELETE", Access::manage},
-      {RouteId::failure_review_history, "/v1/failures/{failureId}/review/history", "GET", Access::read},
-      {RouteId::candidates, "/v1/candidates", "GET", Access::read},
-      {RouteId::changes, "/v1/changes", "GET", Access::read},
-      {RouteId::policies, "/v1/policies", "GET", Access::read},
-      {RouteId::policy, "/v1/policies/{policy}", "GET", Access::read},
-      {RouteId::detectors, "/v1/detectors", "GET", Access::read},
-      {RouteId::clusters, "/v1/clusters", "GET", Access::read},
-      {RouteId::cluster, "/v1/clusters/{clusterId}", "GET", Access::read},
-      {RouteId::cluster_history, "/v1/clusters/{clusterId}/history", "GET", Access::read},
-      {RouteId::differences, "/v1/clusters/{clusterId}/differences", "GET", Access::read},
-      {RouteId::cluster_guardrail, "/v1/clusters/{clusterId}/guardrail", "GET", Access::read},
-      {RouteId::triage, "/v1/clusters/{clusterId}/triage", "POST", Access::manage},
-      {RouteId::timeline, "/v1/timeline", "GET", Access::read},
-      {RouteId::baseline, "/v1/baseline", "GET", Access::read},
-      {RouteId::dimensions, "/v1/dimensions", "GET", Access::read},
-      {RouteId::tail, "/v1/tail", "GET", Access::read},
-      {RouteId::ledger, "/v1/ledger", "GET", Access::read},
-      {RouteId::ledger_proof, "/v1/ledger/proof", "GET", Access::read},
-      {RouteId::ledger_consistency, "/v1/ledger/consistency", "GET", Access::read},
-      {RouteId::webhooks, "/v1/webhooks", "GET", Access::read},
-      {RouteId::webhooks, "/v1/webhooks", "POST", Access::manage},
-      {RouteId::webhook, "/v1/webhooks/{endpointId}", "DELETE", Access::manage},
-      {RouteId::webhook_rotate, "/v1/webhooks/{endpointId}/rotate", "POST", Access::manage},
-      {RouteId::webhook_test, "/v1/webhooks/{endpointId}/test", "POST", Access::manage},
-      {RouteId::webhook_enable, "/v1/webhooks/{endpointId}/enable", "POST", Access::manage},
-      {RouteId::webhook_disable, "/v1/webhooks/{endpointId}/disable", "POST", Access::manage},
-      {RouteId::webhook_deliveries, "/v1/webhooks/{endpointId}/deliveries", "GET", Access::read},
-      {RouteId::webhook_replay, "/v1/webhooks/{endpointId}/replay", "POST", Access::manage},
-      {RouteId::openapi, "/v1/openapi.json", "GET", Access::read},
-      {RouteId::healthz, "/healthz", "GET", Access::open},
-      {RouteId::readyz, "/readyz", "GET", Access::open},
-      {RouteId::metrics, "/metrics", "GET", Access::open},
-      {RouteId::session, "/v1/session", "GET", Access::session},
-      {RouteId::session, "/v1/session", "POST", Access::session},
-      {RouteId::session, "/v1/session", "DELETE", Access::session},
-  };
-  return table;
+std::span<const Route> routes() {
+  return kRoutes;
 }
 
-const std::vector<Route>& page_routes() {
-  static const std::vector<Route> table{
-      {RouteId::page_root, "/", "GET", Access::page},
-      {RouteId::page_root, "/ui", "GET", Access::page},
-      {RouteId::page_file, "/ui/assets/{file}", "GET", Access::page},
-      {RouteId::page, "/ui/*", "GET", Access::page},
-  };
-  return table;
+std::span<const Route> page_routes() {
+  return kPageRoutes;
 }
 
 Result<Match> match(std::string_view method, std::string_view raw_path) {

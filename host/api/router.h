@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -86,10 +87,10 @@ struct Match {
 };
 
 // The documented routes.
-const std::vector<Route>& routes();
+std::span<const Route> routes();
 
 // The routes of the web page, for browsers. If several match a path, the first one counts.
-const std::vector<Route>& page_routes();
+std::span<const Route> page_routes();
 
 // Splits at `/` first, then decodes each segment once. bad_request for a bad escape or an encoded NUL.
 Result<Match> match(std::string_view method, std::string_view raw_path);

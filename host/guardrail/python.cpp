@@ -74,51 +74,72 @@ void write_opening(JsonWriter& out, std::string_view text, std::string_view sign
   out.begin_array().string(folded).string(sign).boolean(any_word).end_array();
 }
 
+constexpr std::pair<const char*, plugins::Key> kSignLists[] = {
+    {"error_openings", plugins::Key::kErrorOpenings},
+    {"error_reports", plugins::Key::kErrorReportWords},
+    {"continuations", plugins::Key::kFailureContinuations},
+    {"stops", plugins::Key::kFailureStops},
+    {"failed_statuses", plugins::Key::kFailedStatuses},
+    {"read_prefixes", plugins::Key::kReadPrefixes},
+    {"any_purpose", plugins::Key::kAnyPurposeWords},
+    {"machines", plugins::Key::kMachines},
+    {"reasons", plugins::Key::kReasonPhrases},
+    {"status_labels", plugins::Key::kStatusLabels},
+    {"about_calls", plugins::Key::kCallMembers},
+    {"codes", plugins::Key::kCodeMembers},
+    {"messages", plugins::Key::kMessageMembers},
+    {"envelopes", plugins::Key::kEnvelopeMembers},
+    {"text_envelopes", plugins::Key::kTextEnvelopeMembers},
+    {"metadata", plugins::Key::kMetadataMembers},
+};
+
+struct Openings {
+  const char* name;
+  plugins::Key key;
+  const char* sign;
+};
+
+// Those of one name are next to each other.
+constexpr Openings kOpenings[] = {
+    {"openings", plugins::Key::kFailureOpenings, "failed"},
+    {"openings", plugins::Key::kRefusalOpenings, "refused"},
+    {"openings", plugins::Key::kActionFailureOpenings, "action_failed"},
+    {"not_there", plugins::Key::kNotThere, "not_there"},
+    {"machine_failures", plugins::Key::kMachineFailures, "refused"},
+};
+
+void write_openings(JsonWriter& out, const plugins::Vocabulary& vocabulary) {
+  std::string_view open;
+  for (const auto& [name, key, sign] : kOpenings) {
+    if (name != open) {
+      if (!open.empty()) out.end_array();
+      out.key(name).begin_array();
+      open = name;
+    }
+    vocabulary.each(key, [&, sign = sign](std::string_view text, std::size_t) { write_opening(out, text, sign); });
+  }
+  out.end_array();
+}
+
+void write_words_of(JsonWriter& out, const std::string& phrase) {
+  std::vector<std::string> words;
+  std::string folded;
+  plugins::fold(phrase, folded);
+  plugins::WordCursor cursor(folded);
+  for (plugins::RawWord word; cursor.next(word);) words.emplace_back(word.text);
+  out.strings(words);
+}
+
 // The words by which the detectors recognize failures and empty outputs, folded to ASCII except in scripts that have no ASCII form.
 std::string signs_literal() {
-  using plugins::Key;
   const plugins::Vocabulary& vocabulary = shipped_signs().settings.vocabulary();
   std::string json;
   JsonWriter out(json);
   out.begin_object();
-  const std::pair<const char*, Key> kLists[] = {
-      {"error_openings", Key::kErrorOpenings},
-      {"error_reports", Key::kErrorReportWords},
-      {"continuations", Key::kFailureContinuations},
-      {"stops", Key::kFailureStops},
-      {"failed_statuses", Key::kFailedStatuses},
-      {"read_prefixes", Key::kReadPrefixes},
-      {"any_purpose", Key::kAnyPurposeWords},
-      {"machines", Key::kMachines},
-      {"reasons", Key::kReasonPhrases},
-      {"status_labels", Key::kStatusLabels},
-      {"about_calls", Key::kCallMembers},
-      {"codes", Key::kCodeMembers},
-      {"messages", Key::kMessageMembers},
-      {"envelopes", Key::kEnvelopeMembers},
-      {"text_envelopes", Key::kTextEnvelopeMembers},
-      {"metadata", Key::kMetadataMembers},
-  };
-  for (const auto& [name, key] : kLists) out.key(name).strings(vocabulary.words(key));
-  out.key("openings").begin_array();
-  const std::pair<Key, const char*> kOpenings[] = {
-      {Key::kFailureOpenings, "failed"}, {Key::kRefusalOpenings, "refused"}, {Key::kActionFailureOpenings, "action_failed"}};
-  for (const auto& [key, sign] : kOpenings) {
-    vocabulary.each(key, [&, sign = sign](std::string_view text, std::size_t) { write_opening(out, text, sign); });
-  }
-  out.end_array().key("not_there").begin_array();
-  vocabulary.each(Key::kNotThere, [&](std::string_view text, std::size_t) { write_opening(out, text, "not_there"); });
-  out.end_array().key("machine_failures").begin_array();
-  vocabulary.each(Key::kMachineFailures, [&](std::string_view text, std::size_t) { write_opening(out, text, "refused"); });
-  out.end_array().key("empty").begin_array();
-  for (const std::string& phrase : vocabulary.words(Key::kEmptyWords)) {
-    std::vector<std::string> words;
-    std::string folded;
-    plugins::fold(phrase, folded);
-    plugins::WordCursor cursor(folded);
-    for (plugins::RawWord word; cursor.next(word);) words.emplace_back(word.text);
-    out.strings(words);
-  }
+  for (const auto& [name, key] : kSignLists) out.key(name).strings(vocabulary.words(key));
+  write_openings(out, vocabulary);
+  out.key("empty").begin_array();
+  for (const std::string& phrase : vocabulary.words(plugins::Key::kEmptyWords)) write_words_of(out, phrase);
   out.end_array().end_object();
   return literal_by_line(json);
 }

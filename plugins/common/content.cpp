@@ -38,54 +38,72 @@ void skip_value(JsonScanner& cursor, Token token) {
   while (token != Token::kBad && cursor.depth() >= depth) token = cursor.next();
 }
 
+/// Whether the values of a JSON text are all zero results, or repeat the arguments.
+class ZeroResults {
+ public:
+  ZeroResults(std::string_view asked, const ContentRules& rules) : asked_(asked.substr(0, kMostAsked)), rules_(rules) {}
+
+  /// Takes a plain value that stands under `key`. False for one that is a result.
+  bool take(Token token, std::string_view key, std::string_view text) {
+    switch (token) {
+      case Token::kTrue: return false;
+      case Token::kNull: null_ = true; return true;
+      case Token::kString: return text.empty() || repeats(text);
+      case Token::kNumber:
+        if (!is_zero(text)) return repeats(text);
+        ++zeros_;
+        counted_ = counted_ && counts_what_was_found(key, rules_);
+        return true;
+      default: return true;
+    }
+  }
+
+  /// Takes an empty list or object.
+  void take_hollow() { hollow_ = true; }
+
+  [[nodiscard]] bool hold() const {
+    // A single 0 under another name may be a fact ("balance": 0); several zeros and nothing else mean no result.
+    if (zeros_ > 0 && !counted_) return hollow_ || zeros_ >= kZerosThatAreNothing;
+    return hollow_ || zeros_ > 0 || (null_ && repeated_ == 0);
+  }
+
+ private:
+  static constexpr std::size_t kMostAsked = 4096;   // bytes
+  static constexpr std::size_t kMostRepeated = 32;  // values
+
+  bool repeats(std::string_view text) { return ++repeated_ <= kMostRepeated && asked_.find(text) != std::string_view::npos; }
+
+  std::string_view asked_;
+  const ContentRules& rules_;
+  bool null_ = false;
+  bool hollow_ = false;
+  std::size_t repeated_ = 0;  // values that repeat the arguments
+  std::size_t zeros_ = 0;     // numbers equal to 0
+  bool counted_ = true;       // every zero has a name that counts
+};
+
 /// True when the JSON contains nothing but zero results.
 bool only_zero_results(std::string_view text, std::string_view asked, const ContentRules& rules) {
-  constexpr std::size_t kMostAsked = 4096;   // bytes
-  constexpr std::size_t kMostRepeated = 32;  // values
-  asked = asked.substr(0, kMostAsked);
   JsonScanner cursor(text);
   auto token = cursor.next();
   if (token != Token::kObject && token != Token::kArray) return false;
-  bool zero = false;
-  bool hollow = false;       // has an empty list or object
-  std::size_t repeated = 0;  // values that repeat the arguments
-  std::size_t zeros = 0;     // numbers equal to 0
-  bool counted = true;       // every zero has a name that counts
+  ZeroResults results(asked, rules);
   std::string_view key;
   auto previous = token;
   for (token = cursor.next(); token != Token::kEnd; previous = token, token = cursor.next()) {
-    switch (token) {
-      case Token::kBad: return false;
-      case Token::kKey:
-        key = cursor.text();
-        if (rules.metadata_members.contains(key)) {
-          skip_value(cursor, cursor.next());
-          token = Token::kNull;
-        }
-        break;
-      case Token::kObjectEnd: hollow |= previous == Token::kObject; break;
-      case Token::kArrayEnd: hollow |= previous == Token::kArray; break;
-      case Token::kNull: zero = true; break;
-      case Token::kFalse: break;
-      case Token::kNumber:
-        if (!is_zero(cursor.text())) {
-          if (++repeated > kMostRepeated || asked.find(cursor.text()) == std::string_view::npos) return false;
-          break;
-        }
-        ++zeros;
-        counted = counted && counts_what_was_found(key, rules);
-        break;
-      case Token::kString:
-        if (cursor.text().empty()) break;
-        if (++repeated > kMostRepeated || asked.find(cursor.text()) == std::string_view::npos) return false;
-        break;
-      case Token::kTrue: return false;
-      default: break;
+    if (token == Token::kBad) return false;
+    if (token == Token::kKey) {
+      key = cursor.text();
+      if (!rules.metadata_members.contains(key)) continue;
+      skip_value(cursor, cursor.next());
+      token = Token::kFalse;
+    } else if ((token == Token::kObjectEnd && previous == Token::kObject) || (token == Token::kArrayEnd && previous == Token::kArray)) {
+      results.take_hollow();
+    } else if (!results.take(token, key, cursor.text())) {
+      return false;
     }
   }
-  // A single 0 under another name may be a fact ("balance": 0); several zeros and nothing else mean no result.
-  if (zeros > 0 && !counted) return hollow || zeros >= kZerosThatAreNothing;
-  return hollow || zeros > 0 || (zero && repeated == 0);
+  return results.hold();
 }
 
 /// "No assets match", "no free slots found": a phrase for nothing that names what is missing. "No problems found" is a result.

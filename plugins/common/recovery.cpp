@@ -166,6 +166,21 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
   std::vector<std::string> words;
   split_tool_name(base_name(tool), words);
   meaning.reads = is_read_tool(tool, *words_);
+  read_name(words, meaning);
+  if (!meaning.groups.empty()) meaning.group = meaning.groups.front();
+  // "browse" alone drives a browser, which can press any button; "browse_products" is a look-up.
+  if (words.size() == 1 && among(words[0], words_->any_purpose_names)) meaning.reads = false;
+  meaning.unknown = meaning.groups.empty() && !meaning.reads && !meaning.any_purpose;
+  meaning.any_purpose |= meaning.unknown;
+  if (meaning.groups.empty() && !meaning.reads) {
+    split_tool_name(tool, words);  // includes the namespace: "refund.v2"
+    meaning.meaningless = !has_telling_word(words);
+  }
+  return meaning;
+}
+
+/// Takes the verbs and nouns of a tool's name, and whether it reads although its first word does not say so.
+void Recovery::read_name(const std::vector<std::string>& words, ToolMeaning& meaning) const {
   bool looks_up = false;  // "fhir_get", "jira_get_issue": the verb may come after the name of a system
   bool changes = false;
   bool gets = false;  // regardless of the other words: "order_lookup", "slack_get_channel"
@@ -190,16 +205,6 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
   }
   // A "sql_query" may also change things.
   meaning.reads |= ((looks_up && !changes) || (gets && !changes_for_sure)) && !among(words.back(), words_->query_words);
-  if (!meaning.groups.empty()) meaning.group = meaning.groups.front();
-  // "browse" alone drives a browser, which can press any button; "browse_products" is a look-up.
-  if (words.size() == 1 && among(words[0], words_->any_purpose_names)) meaning.reads = false;
-  meaning.unknown = meaning.groups.empty() && !meaning.reads && !meaning.any_purpose;
-  meaning.any_purpose |= meaning.unknown;
-  if (meaning.groups.empty() && !meaning.reads) {
-    split_tool_name(tool, words);  // includes the namespace: "refund.v2"
-    meaning.meaningless = !has_telling_word(words);
-  }
-  return meaning;
 }
 
 void Recovery::keys_of(const StepView& step) {

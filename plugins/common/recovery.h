@@ -81,6 +81,7 @@ class Recovery {
   };
 
   [[nodiscard]] bool is_plural(std::string_view word, const WordEntry& entry) const;
+  void read_name(const std::vector<std::string>& words, ToolMeaning& meaning) const;
   [[nodiscard]] bool has_telling_word(const std::vector<std::string>& words) const;
   void keys_of(const StepView& step);
   [[nodiscard]] bool looked_up_since(const ToolMeaning& tool) const;

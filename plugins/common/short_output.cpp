@@ -111,6 +111,15 @@ void skip(JsonScanner& cursor, Token token) {
   if (token == Token::kObject || token == Token::kArray) (void)cursor.leave();
 }
 
+bool is_flag(std::string_view member) {
+  return equal_ignoring_case(member, "success") || equal_ignoring_case(member, "ok");
+}
+
+/// The sign that counts of two: the first, unless it says nothing or the other says failure.
+ShortSign surer(ShortSign sign, ShortSign other) {
+  return sign == ShortSign::kNone || other == ShortSign::kFailed ? other : sign;
+}
+
 }  // namespace
 
 bool is_failed_status(std::string_view digits) {
@@ -293,51 +302,53 @@ ShortSign ShortSigns::read_text(std::string_view text) const {
   return sign != ShortSign::kNone && few_lines(text) ? sign : ShortSign::kNone;
 }
 
+/// Reads a plain member of an object that says how the call went. Nothing for one that settles that it went well, or is content.
+std::optional<ShortSign> ShortSigns::read_member(std::string_view key, Token value, std::string_view content) const {
+  const bool text = value == Token::kString && content.size() <= kLongest;
+  const bool status = equal_ignoring_case(key, "status");
+  if ((is_flag(key) && value == Token::kTrue) || (status && done_statuses_.contains(content))) return std::nullopt;
+  auto sign = code_members_.contains(key) && is_failed_status(content) ? ShortSign::kFailed : ShortSign::kNone;
+  if (status && among(content, failed_statuses_)) sign = surer(sign, ShortSign::kActionFailed);
+  if (status && equal_ignoring_case(content, "not_found")) sign = surer(sign, ShortSign::kNotThere);
+  if (text && message_members_.contains(key)) sign = surer(sign, read_text(content));
+  if (text && text_envelopes_.contains(key)) {
+    if (const auto inner = read_text(content); inner != ShortSign::kNone) return surer(sign, inner);
+  }
+  const bool nothing = value == Token::kNull || (value == Token::kString && content.empty());
+  if (!call_members_.contains(key) && !nothing) return std::nullopt;
+  return sign;
+}
+
 /// Reads an object that says how the call went and contains nothing else.
 ShortSign ShortSigns::read_json(std::string_view text) const {
   JsonScanner cursor(text);
   if (cursor.next() != Token::kObject) return ShortSign::kNone;
   auto sign = ShortSign::kNone;
-  const auto found = [&](ShortSign other) {
-    if (sign == ShortSign::kNone || other == ShortSign::kFailed) sign = other;
-  };
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
     const auto key = cursor.text();
     const auto value = cursor.next();
     const auto content = value == Token::kString || value == Token::kNumber ? cursor.text() : std::string_view{};
     if (value == Token::kBad) return ShortSign::kNone;
-    const bool nothing = value == Token::kNull || (value == Token::kString && content.empty());
     if (!known_members_.contains(key)) {
+      const bool nothing = value == Token::kNull || (value == Token::kString && content.empty());
       if (!nothing) return ShortSign::kNone;
       continue;
-    }
-    const bool about = call_members_.contains(key);
-    if (code_members_.contains(key) && is_failed_status(content)) found(ShortSign::kFailed);
-    if (equal_ignoring_case(key, "status") && among(content, failed_statuses_)) found(ShortSign::kActionFailed);
-    const bool flag = equal_ignoring_case(key, "success") || equal_ignoring_case(key, "ok");
-    if (flag && value == Token::kString && equal_ignoring_case(content, "false")) return ShortSign::kFailed;
-    if ((flag && value == Token::kTrue) || (equal_ignoring_case(key, "status") && done_statuses_.contains(content)))
-      return ShortSign::kNone;
-    if (equal_ignoring_case(key, "status") && equal_ignoring_case(content, "not_found")) found(ShortSign::kNotThere);
-    if (value == Token::kString && message_members_.contains(key) && content.size() <= kLongest) found(read_text(content));
-    if (value == Token::kString && text_envelopes_.contains(key) && content.size() <= kLongest) {
-      if (const auto inner = read_text(content); inner != ShortSign::kNone) {
-        found(inner);
-        continue;
-      }
     }
     const bool many = value == Token::kArray || value == Token::kObject;
     if (many && (equal_ignoring_case(key, "errors") || equal_ignoring_case(key, "errormessages"))) {
       const auto first = cursor.next();
       if (first == Token::kArrayEnd || first == Token::kObjectEnd) continue;
-      found(ShortSign::kFailed);
+      sign = surer(sign, ShortSign::kFailed);
       // A first item that is not a plain value is open at this point.
       while (cursor.depth() > 1) {
         if (!cursor.leave()) return ShortSign::kNone;
       }
       continue;
     }
-    if (!about && !nothing) return ShortSign::kNone;
+    if (is_flag(key) && value == Token::kString && equal_ignoring_case(content, "false")) return ShortSign::kFailed;
+    const auto told = read_member(key, value, content);
+    if (!told) return ShortSign::kNone;
+    sign = surer(sign, *told);
     skip(cursor, value);
   }
   return sign;

@@ -2,10 +2,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "common/json_scan.h"
 #include "common/name_set.h"
 #include "common/vocabulary.h"
 
@@ -57,6 +59,7 @@ class ShortSigns {
 
   [[nodiscard]] std::string_view without_marks(std::string_view text) const;
   [[nodiscard]] ShortSign read_text(std::string_view text) const;
+  [[nodiscard]] std::optional<ShortSign> read_member(std::string_view key, JsonScanner::Token value, std::string_view content) const;
   [[nodiscard]] ShortSign read_json(std::string_view text) const;
   [[nodiscard]] static Opening opening(std::string_view text, ShortSign sign);
   /// Phrases by the lowest five bits of their first byte; `seconds` has one bit per lowest five bits of a second byte.

@@ -55,48 +55,50 @@ bool WordCursor::opens_emphasis() const {
   return next != std::string_view::npos && next != at_ && is_word_byte(text_[next]);
 }
 
+/// Handles the mark at the cursor. `line_start` becomes true for a line break.
+void WordCursor::read_mark(RawWord& word, bool& line_start) {
+  const char c = text_[at_];
+  switch (c) {
+    case '\n':
+      // A single line break is soft wrapping; a blank line, a bullet or a heading after it is a boundary.
+      if (line_start) raise(word, Break::kSentence, '\n');
+      line_start = true;
+      break;
+    case '.':
+      if (at_ + 1 >= text_.size() || !is_word_byte(text_[at_ + 1])) read_point(word);
+      break;
+    case '!':
+    case '?': raise(word, Break::kSentence, c); break;
+    case ',': raise(word, Break::kComma); break;
+    case ';':
+    case ':':
+    case '(':
+    case ')': raise(word, Break::kClause); break;
+    case '{':
+    case '<':
+      // JSON or a tag on its own line.
+      if (line_start) raise(word, Break::kSentence, '\n');
+      break;
+    case '-':
+    case '*':
+    case '#':
+    case '|':
+      if (line_start) {
+        raise(word, Break::kSentence, '\n');
+      } else if (at_ > 0 && blank(text_[at_ - 1]) && !opens_emphasis()) {
+        raise(word, Break::kClause);
+      }
+      break;
+    default: break;
+  }
+}
+
 void WordCursor::read_break(RawWord& word) {
   word.before = Break::kNone;
   word.sentence_end = 0;
   word.shortened = 0;
   bool line_start = false;
-  for (; at_ < text_.size() && !is_word_byte(text_[at_]); ++at_) {
-    const char c = text_[at_];
-    const bool ends_here = at_ + 1 >= text_.size() || !is_word_byte(text_[at_ + 1]);
-    switch (c) {
-      case '\n':
-        // A single line break is soft wrapping; a blank line, a bullet or a heading after it is a boundary.
-        if (line_start) raise(word, Break::kSentence, '\n');
-        line_start = true;
-        break;
-      case '.':
-        if (ends_here) read_point(word);
-        break;
-      case '!':
-      case '?': raise(word, Break::kSentence, c); break;
-      case ',': raise(word, Break::kComma); break;
-      case ';':
-      case ':':
-      case '(':
-      case ')': raise(word, Break::kClause); break;
-      case '{':
-      case '<':
-        // JSON or a tag on its own line.
-        if (line_start) raise(word, Break::kSentence, '\n');
-        break;
-      case '-':
-      case '*':
-      case '#':
-      case '|':
-        if (line_start) {
-          raise(word, Break::kSentence, '\n');
-        } else if (at_ > 0 && blank(text_[at_ - 1]) && !opens_emphasis()) {
-          raise(word, Break::kClause);
-        }
-        break;
-      default: break;
-    }
-  }
+  for (; at_ < text_.size() && !is_word_byte(text_[at_]); ++at_) read_mark(word, line_start);
   // "1." or "2)" at the start of a line is also a bullet.
   if (line_start && at_ < text_.size() && is_digit(text_[at_])) raise(word, Break::kSentence, '\n');
 }

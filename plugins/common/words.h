@@ -129,6 +129,7 @@ class WordCursor {
  private:
   [[nodiscard]] bool opens_emphasis() const;
   void read_break(RawWord& word);
+  void read_mark(RawWord& word, bool& line_start);
   void read_point(RawWord& word);
 
   std::string_view text_;

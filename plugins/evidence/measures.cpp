@@ -88,6 +88,37 @@ class Stems {
   std::vector<Slot> slots_;
 };
 
+/// Counts the words of a message by where they occur in the run.
+void measure_stems(const Stems& stems, Measures& out) {
+  std::size_t words = 0, shared = 0, uncovered = 0, unchanged = 0, only_undone = 0, figures = 0, new_figures = 0, new_words = 0,
+              new_names = 0;
+  stems.each([&](const Stems::Slot& slot) {
+    ++words;
+    const bool given = (slot.places & (Stems::kChanged | Stems::kRead)) != 0;
+    const bool undone = (slot.places & Stems::kUndone) != 0;
+    figures += slot.digits ? 1u : 0u;
+    new_figures += slot.digits && slot.places == 0 ? 1u : 0u;
+    new_words += !slot.digits && slot.places == 0 ? 1u : 0u;
+    new_names += slot.name && slot.places == 0 ? 1u : 0u;
+    only_undone += undone && !given ? 1u : 0u;
+    if ((slot.places & Stems::kAsked) == 0) return;
+    ++shared;
+    unchanged += (slot.places & Stems::kChanged) != 0 ? 0u : 1u;
+    uncovered += given || undone ? 0u : 1u;
+  });
+  out.add_count("shared_words", shared);
+  out.add_share("shared_not_changed", unchanged, shared);
+  out.add_share("shared_nowhere", uncovered, shared);
+  out.add_count("shared_nowhere_count", uncovered);
+  out.add_count("only_in_undone", only_undone);
+  out.add_share("only_in_undone_share", only_undone, words);
+  out.add_count("told_figures", figures);
+  out.add_count("new_figures", new_figures);
+  out.add_share("new_figures_share", new_figures, figures);
+  out.add_count("new_names", new_names);
+  out.add_share("new_words_share", new_words, words);
+}
+
 }  // namespace
 
 void Measures::clear(bool named) {
@@ -177,33 +208,7 @@ void measure_shared_words(const RunView& run, std::string_view message, const st
     note(step.input, place);
     if (!failed[i]) note(step.output, place);
   }
-  std::size_t words = 0, shared = 0, uncovered = 0, unchanged = 0, only_undone = 0, figures = 0, new_figures = 0, new_words = 0,
-              new_names = 0;
-  stems.each([&](const Stems::Slot& slot) {
-    ++words;
-    const bool given = (slot.places & (Stems::kChanged | Stems::kRead)) != 0;
-    const bool undone = (slot.places & Stems::kUndone) != 0;
-    figures += slot.digits ? 1u : 0u;
-    new_figures += slot.digits && slot.places == 0 ? 1u : 0u;
-    new_words += !slot.digits && slot.places == 0 ? 1u : 0u;
-    new_names += slot.name && slot.places == 0 ? 1u : 0u;
-    only_undone += undone && !given ? 1u : 0u;
-    if ((slot.places & Stems::kAsked) == 0) return;
-    ++shared;
-    unchanged += (slot.places & Stems::kChanged) != 0 ? 0u : 1u;
-    uncovered += given || undone ? 0u : 1u;
-  });
-  out.add_count("shared_words", shared);
-  out.add_share("shared_not_changed", unchanged, shared);
-  out.add_share("shared_nowhere", uncovered, shared);
-  out.add_count("shared_nowhere_count", uncovered);
-  out.add_count("only_in_undone", only_undone);
-  out.add_share("only_in_undone_share", only_undone, words);
-  out.add_count("told_figures", figures);
-  out.add_count("new_figures", new_figures);
-  out.add_share("new_figures_share", new_figures, figures);
-  out.add_count("new_names", new_names);
-  out.add_share("new_words_share", new_words, words);
+  measure_stems(stems, out);
 }
 
 void measure_user(const RunView& run, Measures& out) {

@@ -152,6 +152,13 @@ class FalseSuccess {
   [[nodiscard]] bool has_no_source(const RunView& run, std::size_t end) const;
   [[nodiscard]] bool is_worked_out(const RunView& run, const FinalMessage& message, std::string_view answer);
   [[nodiscard]] bool draws_on_own_knowledge(const RunView& run, std::size_t failed, const FinalMessage& message);
+  /// What a message states: its unsupported values, whether the user asked for one of them, and whether any call returned data.
+  struct Answer {
+    const Unsupported& values;
+    bool asked_for;
+    bool given;
+  };
+  double answer_confidence(const RunView& run, const FailedStep& gap, const FinalMessage& message, const Answer& told);
   void find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_told_anyway(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] bool given_by_others(const RunView& run, const FinalMessage& message);
@@ -190,6 +197,7 @@ class FalseSuccess {
   // Learned weights, for cases where no rule is sure: weighed.cpp
   [[nodiscard]] std::optional<FailedStep> doubtful(const Verdict& verdict) const;
   void measure_failure(const RunView& run, const FailedStep& failed);
+  void measure_calls_around(const RunView& run, std::size_t failed);
   void measure_telling(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void weigh(const RunView& run, Verdict& verdict);
 

@@ -187,6 +187,28 @@ bool FalseSuccess::draws_on_own_knowledge(const RunView& run, std::size_t failed
   return disclaimers_.draws_on_own_knowledge(message.text);
 }
 
+/// The confidence that an answer without support passes over the failed call.
+double FalseSuccess::answer_confidence(const RunView& run, const FailedStep& gap, const FinalMessage& message, const Answer& told) {
+  const auto& [answer, asked_for, given] = told;
+  const auto end = std::min(message.place, run.steps.size());
+  const auto& step = run.steps[gap.step];
+  const auto& tool = recovery_.meaning(step.name);
+  const bool tells_deed = std::any_of(reading_.claims.begin(), reading_.claims.end(), [](const Claim& claim) { return !claim.finding; });
+  const bool looked_up = tool.reads || (tool.any_purpose && tool.group == 0 && asks_by_names(step.input));
+  const double sure = unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up);
+  std::vector<double> results;
+  // Percentages and powers are not worked out here.
+  if (step.input.find_first_of("%^") == std::string_view::npos) work_out(step.input, results);
+  if (results.size() > 1) results.erase(results.begin(), results.end() - 1);  // keep the final result only
+  const bool worked_out = !results.empty() && states_result(message.text, results);
+  const bool program = broke(step, tool) && answer.missing > 0;
+  const bool wrong = program || (!results.empty() && answer.stated > 0 && !worked_out);
+  if (wrong && closes_behind(run, gap, message)) return std::max(sure, kAnswered);
+  const bool news = answer.missing > 0 || (!given && tells_news(run, message, end));
+  if (looked_up && asks_by_names(step.input) && news && answers_for_failed(run, gap, end)) return std::max(sure, kAnswered);
+  return sure;
+}
+
 /// A plain answer ("FINAL ANSWER: 41.20") whose values occur nowhere in the run, after the look-up or calculation for them failed.
 void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   const auto end = std::min(message.place, run.steps.size());
@@ -215,21 +237,7 @@ void FalseSuccess::find_unsupported_answer(const RunView& run, const FinalMessag
   const auto answer = support_.read_answer(message.text, given);
   const bool asked_for = is_asked_for(run, answer, end);
   if (answer.missing == 0 && !asked_for && (given || answer.words == 0)) return;
-  const bool tells_deed = std::any_of(reading_.claims.begin(), reading_.claims.end(), [](const Claim& claim) { return !claim.finding; });
-  const bool looked_up = tool.reads || (tool.any_purpose && tool.group == 0 && asks_by_names(run.steps[gap->step].input));
-  double sure = unsupported_confidence(answer, asked_for, given, tells_deed && last_done_ != kNoStep, looked_up);
-  std::vector<double> results;
-  // Percentages and powers are not worked out here.
-  if (run.steps[gap->step].input.find_first_of("%^") == std::string_view::npos) work_out(run.steps[gap->step].input, results);
-  if (results.size() > 1) results.erase(results.begin(), results.end() - 1);  // keep the final result only
-  const bool worked_out = !results.empty() && states_result(message.text, results);
-  const bool program = broke(run.steps[gap->step], tool) && answer.missing > 0;
-  if ((program || (!results.empty() && answer.stated > 0 && !worked_out)) && closes_behind(run, *gap, message))
-    sure = std::max(sure, kAnswered);
-  if (looked_up && asks_by_names(run.steps[gap->step].input) && (answer.missing > 0 || (!given && tells_news(run, message, end))) &&
-      answers_for_failed(run, *gap, end)) {
-    sure = std::max(sure, kAnswered);
-  }
+  const double sure = answer_confidence(run, *gap, message, {answer, asked_for, given});
   if (!line_.fires(sure, doubt, verdict)) return;
   flag_only_ = false;
   auto found = finding(run, *gap, message);

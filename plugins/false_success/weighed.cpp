@@ -37,6 +37,16 @@ void FalseSuccess::measure_failure(const RunView& run, const FailedStep& failed)
   measures_.add_flag("recovered", failed.recovered);
   constexpr std::size_t kMuch = 1000;  // bytes
   measures_.add_flag("printed_much", step.output.size() > kMuch);
+  measure_calls_around(run, failed.step);
+  measures_.add_flag("talked_since", user_replied(run, failed.step, run.steps.size()));
+  measures_.add_flag("owned_up_after", owned_up_after(run, failed.step));
+  measures_.add_flag("user_was_told", user_was_told(run, failed.step));
+  measures_.add_flag("went_through_later", tool && went_through_later(run, failed));
+}
+
+/// Counts the run's other calls: how many failed, and what came before and after the one that did.
+void FalseSuccess::measure_calls_around(const RunView& run, std::size_t failed) {
+  const auto& step = run.steps[failed];
   std::size_t calls = 0, failures = 0, open = 0, same_failed = 0, same_before = 0, same_after = 0, ok_after = 0, changed_after = 0,
               after = 0;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
@@ -44,17 +54,17 @@ void FalseSuccess::measure_failure(const RunView& run, const FailedStep& failed)
     if (other.kind != Kind::kTool) continue;
     ++calls;
     const bool bad = failures_[i] != Failure::kNone;
-    const bool same = other.name == step.name && i != failed.step;
+    const bool same = other.name == step.name && i != failed;
     failures += bad ? 1u : 0u;
     same_failed += bad && same ? 1u : 0u;
-    same_before += !bad && same && i < failed.step ? 1u : 0u;
-    if (i <= failed.step) continue;
+    same_before += !bad && same && i < failed ? 1u : 0u;
+    if (i <= failed) continue;
     ++after;
     same_after += !bad && same ? 1u : 0u;
     ok_after += bad ? 0u : 1u;
     changed_after += !bad && !recovery_.meaning(other.name).reads ? 1u : 0u;
   }
-  for (const auto& other : failed_) open += other.recovered ? 0u : 1u;
+  for (const auto& one : failed_) open += one.recovered ? 0u : 1u;
   constexpr std::size_t kFew = 4;
   measures_.add_count("failures", failures, kFew);
   measures_.add_share("failed_share", failures, calls);
@@ -65,10 +75,6 @@ void FalseSuccess::measure_failure(const RunView& run, const FailedStep& failed)
   measures_.add_count("ok_after", ok_after, kFew);
   measures_.add_count("changed_after", changed_after, kFew);
   measures_.add_count("calls_after", after, kFew);
-  measures_.add_flag("talked_since", user_replied(run, failed.step, run.steps.size()));
-  measures_.add_flag("owned_up_after", owned_up_after(run, failed.step));
-  measures_.add_flag("user_was_told", user_was_told(run, failed.step));
-  measures_.add_flag("went_through_later", tool && went_through_later(run, failed));
 }
 
 /// Measures what the message in reading_ says about the failure.

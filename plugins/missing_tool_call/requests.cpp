@@ -299,6 +299,20 @@ std::pair<std::size_t, std::size_t> Requests::quoted_part(std::string_view prose
   return {mark, close == std::string_view::npos ? prose.size() : close};
 }
 
+/// Collects what the sentences in `reading`, a part of a turn, ask for.
+void Requests::collect_read(Reading& reading, std::string_view turn, std::size_t step) {
+  read_meaning(lexicon_, reading, false);
+  for (const auto& sentence : reading.sentences) {
+    if (has(sentence.cues, kCueRetracted)) forget();
+    // "How do I transfer it?", "Did you charge me?": asks to know.
+    // Not all who ask how it is done put a question mark behind it.
+    const auto opens = reading.words[sentence.begin].cues;
+    const bool inquires = sentence.question || !has(opens, kCueAuxiliary | kCueModal | kCueCondition | kCueConjunction);
+    if (grammar_ && inquires && has(opens, kCueAsking)) continue;
+    collect_in(reading, sentence, turn, step);
+  }
+}
+
 void Requests::collect_of(std::string_view turn, std::size_t step, Reading& reading) {
   const auto& relevant = any_action_ ? actions_ : relevant_;
   const auto asks = [&](const WordEntry& word) {
@@ -310,16 +324,7 @@ void Requests::collect_of(std::string_view turn, std::size_t step, Reading& read
   const auto read_part = [&](std::string_view part) {
     if (!language) language = language_of(prose, lexicon_);
     read_words(part, lexicon_, reading, *language);
-    read_meaning(lexicon_, reading, false);
-    for (const auto& sentence : reading.sentences) {
-      if (has(sentence.cues, kCueRetracted)) forget();
-      // "How do I transfer it?", "Did you charge me?": asks to know.
-      // Not all who ask how it is done put a question mark behind it.
-      const auto opens = reading.words[sentence.begin].cues;
-      const bool inquires = sentence.question || !has(opens, kCueAuxiliary | kCueModal | kCueCondition | kCueConjunction);
-      if (grammar_ && inquires && has(opens, kCueAsking)) continue;
-      collect_in(reading, sentence, turn, step);
-    }
+    collect_read(reading, turn, step);
   };
   std::optional<std::pair<std::size_t, std::size_t>> quoted;
   const auto take = [&](std::string_view passage) {

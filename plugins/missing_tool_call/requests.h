@@ -86,6 +86,7 @@ class Requests {
   void forget();
   void add_same_actions();
   void collect_of(std::string_view turn, std::size_t step, Reading& reading);
+  void collect_read(Reading& reading, std::string_view turn, std::size_t step);
   void collect_accepted(std::string_view offer, std::string_view turn, std::size_t step, Reading& reading);
   [[nodiscard]] bool accepts(std::string_view turn, Reading& reading) const;
   void collect_in(const Reading& reading, const Sentence& sentence, std::string_view turn, std::size_t step);

@@ -169,6 +169,7 @@ struct Batch::State {
   std::optional<model::RunRecord> answered_run(model::TenantId tenant, const KnownAnswer& answer);
 
   // What is decided. If one of these throws BadValue, nothing has changed.
+  void decide_all();
   WriteResult decide(const RunWrite& write, std::span<const std::string> sealed, WriteResult&);
   WriteResult decide(const EventsWrite& write, std::span<const std::string> halves, WriteResult&);
   WriteResult decide(const TracesWrite& write, std::span<const std::string> halves, WriteResult&);
@@ -192,6 +193,8 @@ struct Batch::State {
   enum class Begins : std::uint8_t { no, yes };
   void hear(KnownRun& run, Begins begins);
   std::optional<model::PolicyRecord> stored_revision(const RevisionName& name);
+  std::optional<WriteResult> known_policy(const PolicyWrite& write);
+  void remember_policy(const PolicyWrite& write, const model::PolicyRecord& policy);
   bool is_there(model::TenantId tenant, const model::Review& review) const;
   void put_review(model::TenantId tenant, const model::Review& review);
   void put_opinions(const RunWrite& write);
@@ -712,28 +715,33 @@ std::optional<model::PolicyRecord> Batch::State::stored_revision(const RevisionN
   return decode_policy(place_key(name.policy.tenant, in_database->second.place), in_database->second.body);
 }
 
-WriteResult Batch::State::decide(const PolicyWrite& write, std::span<const std::string>, WriteResult&) {
+// The stored answer to a policy's Idempotency-Key, or what the revision's name means for it; nothing if it is to be stored.
+std::optional<WriteResult> Batch::State::known_policy(const PolicyWrite& write) {
   if (const KnownAnswer* const answer = answer_to(write.tenant, write.idempotency)) {
-    if (answer->answered.idempotency.content != write.idempotency->content) return {Outcome::idempotency_conflict, {}, {}};
+    if (answer->answered.idempotency.content != write.idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
     WriteResult replayed{Outcome::replayed, {}, {}};
     replayed.policy = answer->policy;
     if (answer->record) replayed.policy = decode_policy(place_key(write.tenant, answer->answered.record), *answer->record);
     if (replayed.policy) return replayed;
   }
-  const auto remember_policy = [&](const model::PolicyRecord& policy) {
-    if (!write.idempotency) return;
-    remember(write.tenant, *write.idempotency, {.kind = Answered::Kind::policy, .record = policy.key}).policy = policy;
-  };
+  if (write.policy.revision.empty()) return std::nullopt;
+  auto before = stored_revision({{write.tenant, write.policy.policy}, write.policy.revision});
+  if (!before) return std::nullopt;
+  const bool same = before->content == write.policy.content;
+  if (same) remember_policy(write, *before);
+  WriteResult result{same ? Outcome::replayed : Outcome::run_conflict, {}, {}};
+  result.policy = std::move(before);
+  return result;
+}
+
+void Batch::State::remember_policy(const PolicyWrite& write, const model::PolicyRecord& policy) {
+  if (!write.idempotency) return;
+  remember(write.tenant, *write.idempotency, {.kind = Answered::Kind::policy, .record = policy.key}).policy = policy;
+}
+
+WriteResult Batch::State::decide(const PolicyWrite& write, std::span<const std::string>, WriteResult&) {
+  if (auto known = known_policy(write)) return std::move(*known);
   const PolicyName name{write.tenant, write.policy.policy};
-  if (!write.policy.revision.empty()) {
-    if (auto before = stored_revision({name, write.policy.revision})) {
-      const bool same = before->content == write.policy.content;
-      if (same) remember_policy(*before);
-      WriteResult result{same ? Outcome::replayed : Outcome::run_conflict, {}, {}};
-      result.policy = std::move(before);
-      return result;
-    }
-  }
   model::PolicyRecord policy = write.policy;
   std::string& number = highest[name];
   if (policy.revision.empty()) policy.revision = next_revision(number);
@@ -749,7 +757,7 @@ WriteResult Batch::State::decide(const PolicyWrite& write, std::span<const std::
   change.kind = kPolicyKind;
   change.received_ms = policy.received_ms;
   put_change(write.tenant, change);
-  remember_policy(policy);
+  remember_policy(write, policy);
   WriteResult result{Outcome::stored, {}, {}};
   change.policy = policy;
   result.change = std::move(change);
@@ -999,6 +1007,20 @@ std::vector<std::int64_t> Batch::days() const {
   return times;
 }
 
+void Batch::State::decide_all() {
+  for (std::size_t i = 0; i < writes.size(); ++i) {
+    const SealedWrite& write = writes[i];
+    WriteResult& result = results[i];
+    try {
+      result = std::visit([&](const auto& one) { return decide(one, write.sealed, result); }, write.write);
+    } catch (const BadValue& bad) {
+      result =
+          unavailable(std::string("store: ") + bad.what() + "; run `runwarden verify`, and restore this record from a backup or purge it");
+    }
+    effects.notes.note(write.write, result);
+  }
+}
+
 std::vector<Connection::Statement> Batch::write(Connection& connection) {
   State& state = *state_;
   state.want_all();
@@ -1011,16 +1033,7 @@ std::vector<Connection::Statement> Batch::write(Connection& connection) {
     state.load();
     if (const WantedClaims asked = state.wanted_claims(); !asked.empty()) state.of_claims = load_claims(connection, asked);
   }
-  for (std::size_t i = 0; i < state.writes.size(); ++i) {
-    const SealedWrite& write = state.writes[i];
-    WriteResult& result = state.results[i];
-    try {
-      result = std::visit([&](const auto& one) { return state.decide(one, write.sealed, result); }, write.write);
-    } catch (const BadValue& bad) {
-      result = unavailable(std::string("store: ") + bad.what() + "; run `runwarden verify`, and restore this record from a backup or purge it");
-    }
-    state.effects.notes.note(write.write, result);
-  }
+  state.decide_all();
   state.gather();
   if (state.opened != 0) {
     statements.push_back({kCountOpen, std::move(Params().i64(state.rules.start).i32(state.rules.lane).i64(state.opened))});
