@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "language/keys.h"
+#include "language/key.h"
 #include "language/reader.h"
 
 namespace runwarden::plugins {
