@@ -512,7 +512,9 @@ def _short_failure(tool, output):
     sign = _short_sign(output)
     if sign in (None, _FAILED) or _reads(tool):
         return sign == _FAILED
-    return sign == _REFUSED or not any(part in SIGNS["any_purpose"] for part in _name_parts(_base_name(tool)))
+    if sign == _REFUSED:
+        return True
+    return not _is_result_of(tool, output) and not any(part in SIGNS["any_purpose"] for part in _name_parts(_base_name(tool)))
 
 
 def _base_name(name):
@@ -535,6 +537,8 @@ def _short_sign(output):
     output = _trim(output)
     if not output or len(output) > 1000:
         return None
+    if _low(output) == "false":
+        return _ACTION_FAILED
     sign = _json_sign(output) if output[0] == "{" else _text_sign(output) if len(output) <= 400 else None
     inner = "" if sign else _inner(output)
     return _short_sign(inner) if inner else sign
@@ -593,14 +597,39 @@ def _at_beginning(phrases, folded):
 
 
 def _sign_of(folded):
-    absent = next((word.start() for word in re.finditer(_WORD + "+", folded)
-                   if word.start() < 80 and _at_beginning(SIGNS["not_there"], folded[word.start():])), len(folded))
+    absent = _near_beginning(SIGNS["not_there"], folded)
     if _opens_with_status(folded):
         return _NOT_THERE if absent < len(folded) else _FAILED
     if absent == 0 and folded:
         return _NOT_THERE
     opening = _at_beginning(SIGNS["openings"], folded)
-    return opening or (_NOT_THERE if absent < len(folded) else _REFUSED if _machine_fails(folded) else None)
+    if opening or absent < len(folded):
+        return opening or _NOT_THERE
+    if _machine_fails(folded):
+        return _REFUSED
+    return _ACTION_FAILED if 0 < _near_beginning(SIGNS["refused_states"], folded) < len(folded) else None
+
+
+def _near_beginning(phrases, folded):
+    return next((word.start() for word in re.finditer(_WORD + "+", folded)
+                 if word.start() < 80 and _at_beginning(phrases, folded[word.start():])), len(folded))
+
+
+def _refuses(code):
+    if code in SIGNS["failed_statuses"]:
+        return True
+    if not code or len(code) > 40 or not re.fullmatch("(?:%s|[_-])+" % _WORD, code):
+        return False
+    parts = re.split("[_-]", code)
+    return parts[0] in SIGNS["refusing"] or parts[-1] in SIGNS["refusing"]
+
+
+def _is_result_of(tool, output):
+    output = _trim(output)
+    if not output.startswith("{"):
+        return False
+    name, told = _fold_bytes(tool), _fold_bytes(output[:400])
+    return any(len(state) >= 6 and state[:-2] in name and state in told for state in SIGNS["failed_statuses"] + SIGNS["refusing"])
 
 
 def _machine_fails(folded):
@@ -623,12 +652,13 @@ def _machine_fails(folded):
 
 
 def _opens_with_status(text):
-    named = False
+    named, labels, http = False, 0, text.startswith("http")
     for label in SIGNS["status_labels"]:
         if text.startswith(label):
             text = _trim(text[len(label):])
             text = _trim(text[1:]) if text.startswith(":") else text
-            named = named or label not in SIGNS["codes"]
+            labels += label in SIGNS["codes"]
+            named = named or label not in SIGNS["codes"] or labels > 1
     digits = re.match(_WORD + "*", text)[0]
     if not _failed_status(digits):
         return False
@@ -637,6 +667,8 @@ def _opens_with_status(text):
         return named
     if text[0] not in " :":
         return named and text[0] not in ".-"
+    if http and text[0] == ":":
+        return True
     text = _trim(text[1:])
     text = _trim(text[1:]) if text[:1] in ("-", ":") else text
     return any(text.startswith(reason) and _goes_on(text[len(reason):], False) for reason in SIGNS["reasons"])
@@ -656,13 +688,14 @@ def _json_sign(text):
         found = []
         if key in SIGNS["codes"] and _failed_status(content):
             found.append(_FAILED)
-        if key == "status" and low in SIGNS["failed_statuses"]:
-            found.append(_ACTION_FAILED)
         flag = key in ("success", "ok")
-        if flag and token == "string" and low == "false":
+        if flag and token == "string" and low in ("false", "no", "0"):
             return _FAILED
         if (flag and token == "true") or (key == "status" and low in ("ok", "success", "succeeded", "completed", "200")):
             return None
+        refused = token == "string" and key in SIGNS["outcomes"] + SIGNS["codes"] and _refuses(low)
+        if refused:
+            found.append(_ACTION_FAILED)
         if key == "status" and low == "not_found":
             found.append(_NOT_THERE)
         if token == "string" and key in SIGNS["messages"] and len(content) <= 400:
@@ -679,7 +712,7 @@ def _json_sign(text):
         for one in found:
             if one and (sign is None or one == _FAILED):
                 sign = one
-        if inner or listed:
+        if inner or listed or refused:
             continue
         if key not in SIGNS["about_calls"] and not nothing:
             return None

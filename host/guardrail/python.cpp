@@ -80,6 +80,8 @@ constexpr std::pair<const char*, plugins::Key> kSignLists[] = {
     {"continuations", plugins::Key::kFailureContinuations},
     {"stops", plugins::Key::kFailureStops},
     {"failed_statuses", plugins::Key::kFailedStatuses},
+    {"refusing", plugins::Key::kRefusingWords},
+    {"outcomes", plugins::Key::kOutcomeMembers},
     {"read_prefixes", plugins::Key::kReadPrefixes},
     {"any_purpose", plugins::Key::kAnyPurposeWords},
     {"machines", plugins::Key::kMachines},
@@ -106,6 +108,7 @@ constexpr Openings kOpenings[] = {
     {"openings", plugins::Key::kActionFailureOpenings, "action_failed"},
     {"not_there", plugins::Key::kNotThere, "not_there"},
     {"machine_failures", plugins::Key::kMachineFailures, "refused"},
+    {"refused_states", plugins::Key::kRefusedStates, "action_failed"},
 };
 
 void write_openings(JsonWriter& out, const plugins::Vocabulary& vocabulary) {

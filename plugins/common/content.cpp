@@ -291,7 +291,8 @@ bool is_short_failure(std::string_view tool, std::string_view output, const Cont
   const auto sign = rules.short_signs.read(output);
   if (sign == ShortSign::kNone || sign == ShortSign::kFailed) return sign == ShortSign::kFailed;
   if (names_look_up(tool, rules.tools)) return false;
-  return sign == ShortSign::kRefused || !is_any_purpose_tool(tool, rules);
+  if (sign == ShortSign::kRefused) return true;
+  return !is_any_purpose_tool(tool, rules) && !rules.short_signs.is_result_of(tool, output);
 }
 
 Field failure_field(const StepView& step) {

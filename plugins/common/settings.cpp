@@ -224,6 +224,7 @@ ContentRules make_content_rules(const Settings& settings, std::string_view signs
   openings(Key::kActionFailureOpenings, ShortSign::kActionFailed);
   vocabulary.each(Key::kNotThere, [&](auto text, auto) { short_signs.add_not_there(text); });
   vocabulary.each(Key::kMachineFailures, [&](auto text, auto) { short_signs.add_machine_failure(text); });
+  vocabulary.each(Key::kRefusedStates, [&](auto text, auto) { short_signs.add_refused_state(text); });
   return rules;
 }
 

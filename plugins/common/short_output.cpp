@@ -115,6 +115,11 @@ bool is_flag(std::string_view member) {
   return equal_ignoring_case(member, "success") || equal_ignoring_case(member, "ok");
 }
 
+/// A text that says no. The number 0 may count what succeeded.
+bool is_no(Token value, std::string_view content) {
+  return value == Token::kString && (equal_ignoring_case(content, "false") || equal_ignoring_case(content, "no") || content == "0");
+}
+
 /// The sign that counts of two: the first, unless it says nothing or the other says failure.
 ShortSign surer(ShortSign sign, ShortSign other) {
   return sign == ShortSign::kNone || other == ShortSign::kFailed ? other : sign;
@@ -130,6 +135,7 @@ void ShortSigns::set_words(const Vocabulary& vocabulary) {
   continuations_ = vocabulary.words(Key::kFailureContinuations);
   stops_ = vocabulary.words(Key::kFailureStops);
   failed_statuses_ = vocabulary.words(Key::kFailedStatuses);
+  refusing_words_ = vocabulary.words(Key::kRefusingWords);
   reason_phrases_ = vocabulary.words(Key::kReasonPhrases);
   status_labels_ = vocabulary.words(Key::kStatusLabels);
   for (const auto& label : status_labels_) status_letters_ |= std::uint32_t{1} << (label[0] & 31);
@@ -142,10 +148,12 @@ void ShortSigns::set_words(const Vocabulary& vocabulary) {
   };
   call_members_ = joined({Key::kCallMembers});
   code_members_ = joined({Key::kCodeMembers});
+  outcome_members_ = joined({Key::kOutcomeMembers, Key::kCodeMembers});
   message_members_ = joined({Key::kMessageMembers});
   machines_ = joined({Key::kMachines});
   text_envelopes_ = joined({Key::kEnvelopeMembers, Key::kTextEnvelopeMembers});
-  known_members_ = joined({Key::kCallMembers, Key::kCodeMembers, Key::kMessageMembers, Key::kEnvelopeMembers, Key::kTextEnvelopeMembers});
+  known_members_ = joined(
+      {Key::kCallMembers, Key::kCodeMembers, Key::kOutcomeMembers, Key::kMessageMembers, Key::kEnvelopeMembers, Key::kTextEnvelopeMembers});
   done_statuses_ = joined({Key::kDoneStatuses});
 }
 
@@ -164,12 +172,15 @@ bool ShortSigns::goes_on(std::string_view rest, bool any_word) const {
 /// "HTTP 404", "http error: 502 bad gateway", "404 not found"; the text is folded.
 bool ShortSigns::opens_with_status(std::string_view text) const {
   if (text.empty() || !(is_digit(text[0]) || (status_letters_ >> (text[0] & 31) & 1) != 0)) return false;
+  const bool http = text.starts_with("http");
   bool named = false;
+  int labels = 0;
   for (const auto& word : status_labels_) {
     if (!text.starts_with(word)) continue;
     text = trim(text.substr(word.size()));
     if (text.starts_with(':')) text = trim(text.substr(1));
-    named |= !code_members_.contains(word);
+    // "status 404" alone may be anything, "status code 404" is not.
+    named |= !code_members_.contains(word) || ++labels > 1;
   }
   const auto digits = text.substr(0, word_end(text, 0));
   if (!is_failed_status(digits)) return false;
@@ -177,6 +188,7 @@ bool ShortSigns::opens_with_status(std::string_view text) const {
   if (const auto body = trim(text); body.size() < text.size() && (body.starts_with('{') || body.starts_with('['))) return true;
   if (text.empty()) return named;
   if (text[0] != ' ' && text[0] != ':') return named && text[0] != '.' && text[0] != '-';
+  if (http && text[0] == ':') return true;
   text = trim(text.substr(1));
   // "550 5.1.1 recipient rejected": an SMTP reply with its enhanced status code (RFC 3463).
   if (text.size() > 2 && text[0] == digits[0] && text[1] == '.' && is_digit(text[2])) return true;
@@ -227,6 +239,10 @@ void ShortSigns::add_machine_failure(std::string_view text) {
   machine_failures_.add(opening(text, ShortSign::kRefused));
 }
 
+void ShortSigns::add_refused_state(std::string_view text) {
+  refused_states_.add(opening(text, ShortSign::kActionFailed));
+}
+
 /// "weather api timed out", "the lookup service is currently unavailable".
 bool ShortSigns::machine_fails(std::string_view folded) const {
   constexpr int kMostBefore = 4, kMostBetween = 2;  // words
@@ -248,25 +264,39 @@ bool ShortSigns::machine_fails(std::string_view folded) const {
   return false;
 }
 
-/// The offset of the first "not there" phrase; the text's length when there is none.
-std::size_t ShortSigns::not_there(std::string_view folded) const {
+/// The offset of the first of the phrases near the beginning; the text's length when there is none.
+std::size_t ShortSigns::near_beginning(const Phrases& phrases, std::string_view folded) const {
   const auto end = std::min(folded.size(), kOpeningReach);
   for (std::size_t at = 0; at < end; at = word_end(folded, at)) {
     while (at < end && !is_word_byte(folded[at])) ++at;
-    if (at_beginning(not_there_, folded.substr(at)) != nullptr) return at;
+    if (at_beginning(phrases, folded.substr(at)) != nullptr) return at;
   }
   return folded.size();
 }
 
 ShortSign ShortSigns::sign_of(std::string_view folded) const {
-  const auto absent = not_there(folded);
+  const auto absent = near_beginning(not_there_, folded);
   if (opens_with_status(folded)) return absent < folded.size() ? ShortSign::kNotThere : ShortSign::kFailed;
   // "Could not find the page", as opposed to "connection error: no such host".
   if (absent == 0 && !folded.empty()) return ShortSign::kNotThere;
   const auto* opening = at_beginning(openings_, folded);
   if (opening != nullptr) return opening->sign;
   if (absent < folded.size()) return ShortSign::kNotThere;
-  return machine_fails(folded) ? ShortSign::kRefused : ShortSign::kNone;
+  if (machine_fails(folded)) return ShortSign::kRefused;
+  // "Seat 12A is already taken": behind a subject.
+  const auto refused = near_beginning(refused_states_, folded);
+  return refused > 0 && refused < folded.size() ? ShortSign::kActionFailed : ShortSign::kNone;
+}
+
+/// "rejected", "not_possible", "SEAT_TAKEN", "insufficient_funds": a code for an outcome that is a failure.
+bool ShortSigns::refuses(std::string_view code) const {
+  constexpr std::size_t kLongestCode = 40;
+  if (among(code, failed_statuses_)) return true;
+  if (code.empty() || code.size() > kLongestCode) return false;
+  const auto part = [](char c) { return is_word_byte(to_lower(c)) || c == '_' || c == '-'; };
+  if (!std::all_of(code.begin(), code.end(), part)) return false;
+  const auto first = code.substr(0, code.find_first_of("_-"));
+  return among(first, refusing_words_) || among(code.substr(code.find_last_of("_-") + 1), refusing_words_);
 }
 
 /// The text without brackets, tags, bold marks and pictures before its first word, and without "content:" or "result:".
@@ -308,7 +338,7 @@ std::optional<ShortSign> ShortSigns::read_member(std::string_view key, Token val
   const bool status = equal_ignoring_case(key, "status");
   if ((is_flag(key) && value == Token::kTrue) || (status && done_statuses_.contains(content))) return std::nullopt;
   auto sign = code_members_.contains(key) && is_failed_status(content) ? ShortSign::kFailed : ShortSign::kNone;
-  if (status && among(content, failed_statuses_)) sign = surer(sign, ShortSign::kActionFailed);
+  if (value == Token::kString && outcome_members_.contains(key) && refuses(content)) return surer(sign, ShortSign::kActionFailed);
   if (status && equal_ignoring_case(content, "not_found")) sign = surer(sign, ShortSign::kNotThere);
   if (text && message_members_.contains(key)) sign = surer(sign, read_text(content));
   if (text && text_envelopes_.contains(key)) {
@@ -345,7 +375,7 @@ ShortSign ShortSigns::read_json(std::string_view text) const {
       }
       continue;
     }
-    if (is_flag(key) && value == Token::kString && equal_ignoring_case(content, "false")) return ShortSign::kFailed;
+    if (is_flag(key) && is_no(value, content)) return ShortSign::kFailed;
     const auto told = read_member(key, value, content);
     if (!told) return ShortSign::kNone;
     sign = surer(sign, *told);
@@ -354,10 +384,26 @@ ShortSign ShortSigns::read_json(std::string_view text) const {
   return sign;
 }
 
+bool ShortSigns::is_result_of(std::string_view tool, std::string_view output) const {
+  constexpr std::size_t kEnding = 2, kShortest = 6;
+  output = trim(output);
+  if (!output.starts_with('{')) return false;
+  std::string name, told;
+  fold(tool, name);
+  fold(cut(output, kLongest), told);
+  const auto is_result = [&](const std::string& state) {
+    return state.size() >= kShortest && name.find(std::string_view(state).substr(0, state.size() - kEnding)) != std::string::npos &&
+           told.find(state) != std::string::npos;
+  };
+  return std::any_of(failed_statuses_.begin(), failed_statuses_.end(), is_result) ||
+         std::any_of(refusing_words_.begin(), refusing_words_.end(), is_result);
+}
+
 ShortSign ShortSigns::read(std::string_view output) const {
   if (!on_) return ShortSign::kNone;
   output = trim(output);
   if (output.empty() || output.size() > kLongestJson) return ShortSign::kNone;
+  if (equal_ignoring_case(output, "false")) return ShortSign::kActionFailed;
   auto sign = ShortSign::kNone;
   if (output[0] == '{') {
     sign = read_json(output);

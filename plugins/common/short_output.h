@@ -44,8 +44,14 @@ class ShortSigns {
   /// Adds a phrase such as "timed out" that means failure near the beginning of an output, behind a machine: "weather API timed out".
   void add_machine_failure(std::string_view text);
 
+  /// Adds a phrase such as "is already taken" that, near the beginning of an output, tells why nothing was done; " ..." as above.
+  void add_refused_state(std::string_view text);
+
   /// Names of members and labels that may hold an answer as a text: "result", "content".
   [[nodiscard]] const NameSet& text_envelopes() const { return text_envelopes_; }
+
+  /// True when the outcome in a JSON output is what the tool is for: {"state": "blocked"} of "block_card".
+  [[nodiscard]] bool is_result_of(std::string_view tool, std::string_view output) const;
 
   /// Classifies an output. Linear; the first bytes decide most of them.
   [[nodiscard]] ShortSign read(std::string_view output) const;
@@ -76,22 +82,26 @@ class ShortSigns {
   [[nodiscard]] bool opens_with_status(std::string_view text) const;
 
   [[nodiscard]] ShortSign sign_of(std::string_view folded) const;
-  [[nodiscard]] std::size_t not_there(std::string_view folded) const;
+  [[nodiscard]] std::size_t near_beginning(const Phrases& phrases, std::string_view folded) const;
+  [[nodiscard]] bool refuses(std::string_view code) const;
   [[nodiscard]] bool machine_fails(std::string_view folded) const;
 
   bool on_ = false;
   Phrases openings_;
   Phrases not_there_;
   Phrases machine_failures_;
+  Phrases refused_states_;
   NameSet machines_;                          // "service"
   std::vector<std::string> continuations_;    // "timed out after"
   std::vector<std::string> stops_;            // "failed to be"
   std::vector<std::string> failed_statuses_;  // {"status": "failed"}
+  std::vector<std::string> refusing_words_;   // {"code": "SEAT_TAKEN"}
   std::vector<std::string> reason_phrases_;   // "not found"
   std::vector<std::string> status_labels_;    // "http", in order
   std::uint32_t status_letters_ = 0;          // the lowest five bits of their first letters, one bit each
   NameSet call_members_;                      // "message"
   NameSet code_members_;                      // "code"
+  NameSet outcome_members_;                   // "result"
   NameSet message_members_;                   // "message", again
   NameSet text_envelopes_;                    // "result"
   NameSet known_members_;                     // all of these members

@@ -96,6 +96,17 @@ std::vector<json> hard_runs() {
                         R"({"errors": {"name": ["x"]}})",
                         R"({"errorMessages": ["x"], "errors": {}})",
                         "[TOOL RAISED EXCEPTION: no connection]",
+                        R"({"code":"BERTH_TAKEN"})",
+                        R"({"state":"blocked"})",
+                        R"({"result":"insufficient_depth","reason":"tide"})",
+                        R"({"success":"no"})",
+                        "Berth C-4 is already taken",
+                        "Is already taken",
+                        "HTTP 403: scope missing",
+                        "status code 503",
+                        "status 503",
+                        "false",
+                        "UPDATE 0",
                         "[berth 4, berth 5]",
                         "Tool 'x' executed.\nResult: Permission denied",
                         "Topic: Permission denied",
@@ -107,7 +118,7 @@ std::vector<json> hard_runs() {
                         "the lookup service is currently unavailable",
                         "Der Dienst antwortet nicht",
                         "KeyError('x')"};
-  for (const char* tool : {"get_order", "crm.sendMail", "lookUp", "browser", ""}) {
+  for (const char* tool : {"get_order", "crm.sendMail", "block_card", "lookUp", "browser", ""}) {
     json steps = json::array();
     for (const json& output : outputs) {
       steps = {call(tool, {{"outputSummary", output}, {"inputSummary", output}})};

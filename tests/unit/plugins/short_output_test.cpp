@@ -90,6 +90,24 @@ INSTANTIATE_TEST_SUITE_P(
                     Said{R"({"errors":)", kNone}, Said{R"([{"status":"failed"}])", kNone}));
 
 INSTANTIATE_TEST_SUITE_P(
+    Codes, ShortText,
+    testing::Values(Said{R"({"code":"BERTH_TAKEN"})", kAction}, Said{R"({"result":"insufficient_depth"})", kAction},
+                    Said{R"({"state":"NOK"})", kAction}, Said{R"({"outcome":"not_possible","reason":"tide"})", kAction},
+                    Said{R"({"ergebnis":"liegeplatz_vergeben"})", kAction}, Said{R"({"resultado":"saldo_insuficiente"})", kAction},
+                    Said{R"({"success":"no"})", kFailed}, Said{"false", kAction}, Said{"HTTP 403: scope missing", kFailed},
+                    Said{"status code 503", kFailed}, Said{"ECONNREFUSED 10.0.0.7:443", kFailed}, Said{"UPDATE 0", kAction},
+                    // Others, or with content.
+                    Said{R"({"code":"BERTH_FREE"})", kNone}, Said{R"({"result":"taken aback"})", kNone},
+                    Said{R"({"result":"error","berth":"C-4"})", kNone}, Said{R"({"state":"Ohio"})", kNone}, Said{"status 503", kNone},
+                    Said{"UPDATE 12", kNone}, Said{"falsetto", kNone}));
+
+INSTANTIATE_TEST_SUITE_P(
+    RefusedStates, ShortText,
+    testing::Values(Said{"Berth C-4 is already taken", kAction}, Said{"This tide slot is fully booked.", kAction},
+                    Said{"The log is being edited by Vera", kAction}, Said{"Liegeplatz C-4 ist bereits vergeben", kAction},
+                    Said{"El amarre C-4 ya est\u00E1 ocupado", kAction}, Said{"Is already taken", kNone}, Said{"Berth C-4 is taken care of", kNone}));
+
+INSTANTIATE_TEST_SUITE_P(
     Machines, ShortText,
     testing::Values(Said{"Tide service unavailable", kRefused}, Said{"Tide API timed out after 20 s", kRefused},
                     Said{"The harbour database is currently down for maintenance", kRefused}, Said{"Berth lookup failed", kRefused},
@@ -126,6 +144,8 @@ TEST(ShortOutput, TellsOfTheTool_WhetherItIsAFailure) {
     EXPECT_FALSE(is_short_failure("get_charge", output, rules)) << output;
     EXPECT_FALSE(is_short_failure("run_python", output, rules)) << output;
   }
+  EXPECT_TRUE(is_short_failure("cut_card", R"({"state":"blocked"})", rules));
+  EXPECT_FALSE(is_short_failure("block_card", R"({"state":"blocked"})", rules)) << "that is what it is for";
   EXPECT_TRUE(is_short_failure("get_charge", "Connection refused", rules));
   EXPECT_TRUE(is_short_failure("charge_member", "Unable to reach the till", rules));
   EXPECT_TRUE(is_short_failure("run_python", "Failed to open till.csv", rules));
