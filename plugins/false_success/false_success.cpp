@@ -281,7 +281,7 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   // No other call succeeded that the message could refer to.
   if (last_done_ == kNoStep) return tool.reads || verb_claimed(tool, Claimed::any_state) || names_action(tool);
   if (tool.reads) return false;
-  if (tool.group != 0 && done_groups_.contains(tool.group)) return false;
+  if (tool.group != 0 && done_groups_.contains(tool.group)) return claims_all(run, failed);
   // "All done" after another action refers to that action; after an admission, to the rest.
   if (done_later) return verb_claimed(tool, Claimed::by_name);
   if (verb_claimed(tool, Claimed::by_name)) return true;

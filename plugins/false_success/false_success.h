@@ -122,6 +122,7 @@ class FalseSuccess {
   [[nodiscard]] bool all_words_in(std::string_view value, const HashSet& words);
   [[nodiscard]] bool mentions_undone_value(const StepView& step, bool words_only);
   [[nodiscard]] bool is_small_word(std::string_view value);
+  [[nodiscard]] bool claims_all(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool verb_claimed(const ToolMeaning& tool, Claimed how) const;
   [[nodiscard]] bool tells_undone_value(const StepView& step);
   [[nodiscard]] bool tells_failure(const RunView& run, const StepView& step);

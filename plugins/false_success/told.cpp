@@ -85,6 +85,22 @@ bool FalseSuccess::verb_claimed(const ToolMeaning& tool, Claimed how) const {
   });
 }
 
+/// True when a sentence claims a deed of "both" or "all", and its tool succeeded for another thing in the same turn: "both orders have been
+/// cancelled".
+bool FalseSuccess::claims_all(const RunView& run, const FailedStep& failed) {
+  const auto& step = run.steps[failed.step];
+  if (user_replied(run, failed.step, run.steps.size())) return false;
+  index_told();
+  if (!tells_of_all(run, step)) return false;
+  const auto& groups = recovery_.meaning(step.name).groups;
+  return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
+    if (claim.verb == kNoVerb || std::find(groups.begin(), groups.end(), lexicon_.verb(claim.verb).group) == groups.end()) return false;
+    const auto& sentence = reading_.sentences[claim.sentence];
+    return std::any_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end,
+                       [&](const ReadWord& word) { return !has(word.cues, kCueFinished) && among(word.text, all_words_); });
+  });
+}
+
 /// True when a sentence that denies something names a value that only the failed call has: "... and no images of large ones".
 bool FalseSuccess::tells_undone_value(const StepView& step) {
   collect_values(step.input, content_.tools.calls, values_);
