@@ -343,8 +343,20 @@ FinalMessage FalseSuccess::standing_claim(const RunView& run, const FailedStep& 
   const auto& step = run.steps[failed.step];
   if (step.kind != Kind::kTool) return {};
   const auto& tool = recovery_.meaning(step.name);
-  if (tool.reads || tool.group == 0) return {};
+  if (tool.reads || tool.group == 0 || worked_in_turn(run, failed.step)) return {};
   return claim_after(run, failed.step, tool, false);
+}
+
+/// True when the same tool succeeded in the same turn: a claim may be of that call.
+bool FalseSuccess::worked_in_turn(const RunView& run, std::size_t failed) const {
+  const auto is_turn = [](const StepView& step) { return step.kind == Kind::kUser; };
+  const auto at = run.steps.begin() + static_cast<std::ptrdiff_t>(failed);
+  const auto begin = std::find_if(std::make_reverse_iterator(at), run.steps.rend(), is_turn).base();
+  const auto end = std::find_if(at, run.steps.end(), is_turn);
+  return std::any_of(begin, end, [&](const StepView& step) {
+    return step.kind == Kind::kTool && step.name == at->name &&
+           failures_[static_cast<std::size_t>(&step - run.steps.data())] == Failure::kNone;
+  });
 }
 
 /// The agent's next message after a call, if it claims the action of the call; with `any_verb` (after a retry that changed nothing), if
