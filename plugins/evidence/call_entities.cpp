@@ -166,6 +166,20 @@ bool spells(std::string_view text, std::string_view value) {
 
 }  // namespace
 
+void collect_mails(std::string_view text, std::size_t most, std::vector<std::string_view>& out) {
+  constexpr std::size_t kLongest = 64;  // bytes on either side of the sign
+  const auto part = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_' || c == '+'; };
+  out.clear();
+  for (auto at = text.find('@'); at != std::string_view::npos && out.size() < most; at = text.find('@', at + 1)) {
+    auto begin = at, end = at + 1;
+    while (begin > 0 && at - begin < kLongest && part(text[begin - 1])) --begin;
+    while (end < text.size() && end - at < kLongest && part(text[end])) ++end;
+    auto mail = text.substr(begin, end - begin);
+    while (mail.ends_with('.') || mail.ends_with('-')) mail.remove_suffix(1);
+    if (is_mail(mail)) out.push_back(mail);
+  }
+}
+
 bool names_entity(std::string_view text, std::string_view value) {
   if (value.empty()) return true;
   const char first = value[0];

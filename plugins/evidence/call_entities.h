@@ -30,6 +30,9 @@ struct CallEntity {
 /// "idempotency_key", and values in running text. Replaces `out`; the views point into `input`. Linear.
 void collect_call_entities(std::string_view input, const CallNames& names, std::vector<CallEntity>& out);
 
+/// Collects up to `most` mail addresses in running text. Replaces `out`; the views point into `text`. Linear.
+void collect_mails(std::string_view text, std::size_t most, std::vector<std::string_view>& out);
+
 /// True when a text contains the value, ignoring case and blanks within it. Linear, except for values that begin alike.
 [[nodiscard]] bool names_entity(std::string_view text, std::string_view value);
 

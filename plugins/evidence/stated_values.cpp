@@ -9,6 +9,7 @@
 namespace runwarden::plugins {
 namespace {
 
+constexpr std::string_view kDegree = "\u00B0";
 constexpr std::size_t kLongestFigure = 24;
 constexpr std::size_t kLongestLabel = 48;
 constexpr std::size_t kLongestAnswer = 160;
@@ -100,6 +101,7 @@ bool read_figure(std::string_view text, std::size_t at, StatedValue& value, cons
   if (points > 1 && digits.find(',') == std::string_view::npos && digits.size() - digits.rfind('.') != 4) return false;
   if (!ends_figure(text.substr(end)) || !parse(digits, value)) return false;
   value.percent = end < text.size() && text[end] == '%';
+  value.degrees = trim(text.substr(end, kDegree.size() + 1)).starts_with(kDegree);
   value.money = sign != 0 || money_behind(text.substr(end), words);
   value.rounded = begin > 0 && text[begin - 1] == '~';
   value.text = text.substr(begin, end - begin + (value.percent ? 1 : 0));

@@ -17,6 +17,7 @@ struct StatedValue {
   double number = 0;
   bool money = false;
   bool percent = false;
+  bool degrees = false;
   bool rounded = false;      // "~30"
   std::size_t decimals = 0;  // digits after the decimal sign
 };

@@ -30,7 +30,7 @@ bool is_year(const StatedValue& value) {
 }
 
 bool is_count(const StatedValue& value) {
-  return value.decimals == 0 && !value.money && !value.percent;
+  return value.decimals == 0 && !value.money && !value.percent && !value.degrees;
 }
 
 }  // namespace
@@ -234,12 +234,25 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
   for (const auto name : names_) {
     if (is_new(name)) found.values.emplace_back(name);
   }
+  const bool stated = !values_.empty() || invents_mail(run, text, step, found);
   if (found.values.empty()) return;
-  if (!values_.empty() && !any_given_ && !asked_since(run, step)) {
+  if (stated && !any_given_ && !asked_since(run, step)) {
     read(text, *lexicon_, reading_);
     if (own_knowledge_ || tells_as_fact(text)) found.confidence = kNothingGiven;
   }
   add(std::move(found));
+}
+
+/// True when the text states a mail address that nobody has told and that is not made of names that were; adds it to `found`.
+bool MadeUpValues::invents_mail(const RunView& run, std::string_view text, std::size_t step, MadeUp& found) {
+  constexpr std::size_t kMost = 2;
+  collect_mails(text, kMost, mail_texts_);
+  const auto known = [&](std::string_view mail) {
+    return ++searched_ > kMostSearched || told(run, step, mail) || is_made_of_told_words(run, mail);
+  };
+  std::erase_if(mail_texts_, known);
+  for (const auto mail : mail_texts_) found.values.emplace_back(mail);
+  return !mail_texts_.empty();
 }
 
 /// True when the user has spoken since the source that returned nothing.

@@ -48,6 +48,7 @@ class MadeUpValues {
   void judge_plain_answer(const RunView& run, std::string_view text, std::size_t step);
   void judge_figures(const RunView& run, std::string_view text, std::size_t step);
   [[nodiscard]] bool is_new(std::string_view name) const;
+  bool invents_mail(const RunView& run, std::string_view text, std::size_t step, MadeUp& found);
   [[nodiscard]] bool tells_as_fact(std::string_view text) const;
   [[nodiscard]] bool asked_since(const RunView& run, std::size_t step) const;
   void judge_report(const RunView& run, std::string_view text, std::size_t step, bool in_input);
@@ -109,6 +110,7 @@ class MadeUpValues {
   std::vector<CallEntity> entities_;
   std::vector<std::string_view> names_;
   std::vector<std::string_view> titles_;
+  std::vector<std::string_view> mail_texts_;
   std::string buffer_;
   Reading reading_;
 };

@@ -903,4 +903,22 @@ TEST(SchemaGhost, Weights_WereLearnedOverWhatIsMeasured) {
 }
 
 }  // namespace
+TEST(SchemaGhost, MailAddressThatNobodyGave_Fires) {
+  const auto fires = [](std::string_view answer, std::string_view other = {}) {
+    RunBuilder run;
+    run.request("Who keeps the books of Hallig Boats?").tool("search_contacts", R"({"company":"Hallig Boats"})", R"({"contacts":[]})");
+    if (!other.empty()) run.tool("read_mail", R"({"box":"in"})", other);
+    return !judge(run.model(answer)).findings.empty();
+  };
+  EXPECT_TRUE(fires("The books are kept by Vera Lund (v.lund@hallig-boats.dk)."));
+  EXPECT_FALSE(fires("Their general address may be office@hallig-boats.dk.")) << "a guess";
+  EXPECT_FALSE(fires("The books are kept by Vera Lund (v.lund@hallig-boats.dk).", "From: V.Lund@hallig-boats.dk. Vera Lund, accounts"));
+}
+
+TEST(SchemaGhost, DegreesAreAFigure_HoweverFew) {
+  RunBuilder run;
+  run.request("How warm is the water off Bodo?").failed("get_water_temperature", R"({"place":"Bodo"})", "upstream timeout");
+  EXPECT_EQ(judge(run.model("The water off Bodo is at 7 \u00B0C.")).findings.size(), 1u);
+}
+
 }  // namespace runwarden::plugins
