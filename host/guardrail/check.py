@@ -238,7 +238,7 @@ _COUNTS = set("total count size length hits matches found num_results totalcount
 def _failed(call):
     if call["failed"] is None:
         output = _bytes(call["output"]) if call["kind"] == "tool" and call["output"] is not None else ""
-        call["failed"] = bool(_soft_failure(output) or _short_failure(_bytes(call["name"]), output))
+        call["failed"] = bool(_soft_failure(output) or _short_failure(call, output))
     return call["failed"]
 
 
@@ -508,13 +508,13 @@ def _member_fails(key, token, cursor):
     return key == "status" and token == "string" and _low(cursor.value) == "error"
 
 
-def _short_failure(tool, output):
-    sign = _short_sign(output)
+def _short_failure(call, output):
+    tool, sign = _bytes(call["name"]), _short_sign(output)
     if sign in (None, _FAILED) or _reads(tool):
         return sign == _FAILED
     if sign == _REFUSED:
         return True
-    return not _is_result_of(tool, output) and not any(part in SIGNS["any_purpose"] for part in _name_parts(_base_name(tool)))
+    return not _is_result_of(call, output) and not any(part in SIGNS["any_purpose"] for part in _name_parts(_base_name(tool)))
 
 
 def _base_name(name):
@@ -624,12 +624,14 @@ def _refuses(code):
     return parts[0] in SIGNS["refusing"] or parts[-1] in SIGNS["refusing"]
 
 
-def _is_result_of(tool, output):
+def _is_result_of(call, output):
     output = _trim(output)
     if not output.startswith("{"):
         return False
-    name, told = _fold_bytes(tool), _fold_bytes(output[:400])
-    return any(len(state) >= 6 and state[:-2] in name and state in told for state in SIGNS["failed_statuses"] + SIGNS["refusing"])
+    name, told = _fold_bytes(_bytes(call["name"])), _fold_bytes(output[:400])
+    asked = _fold_bytes(_bytes(call["input"])[:400]) if call["input"] is not None else ""
+    states = [state for state in SIGNS["failed_statuses"] + SIGNS["refusing"] if len(state) >= 6 and state in told]
+    return any(state[:-2] in name or state in asked for state in states)
 
 
 def _machine_fails(folded):

@@ -287,12 +287,12 @@ bool is_any_purpose_tool(std::string_view tool, const ContentRules& rules) {
   });
 }
 
-bool is_short_failure(std::string_view tool, std::string_view output, const ContentRules& rules) {
-  const auto sign = rules.short_signs.read(output);
+bool is_short_failure(const ToolCall& call, const ContentRules& rules) {
+  const auto sign = rules.short_signs.read(call.output);
   if (sign == ShortSign::kNone || sign == ShortSign::kFailed) return sign == ShortSign::kFailed;
-  if (names_look_up(tool, rules.tools)) return false;
+  if (names_look_up(call.tool, rules.tools)) return false;
   if (sign == ShortSign::kRefused) return true;
-  return !is_any_purpose_tool(tool, rules) && !rules.short_signs.is_result_of(tool, output);
+  return !is_any_purpose_tool(call.tool, rules) && !rules.short_signs.is_result_of(call);
 }
 
 Field failure_field(const StepView& step) {

@@ -38,7 +38,7 @@ struct ContentRules {
 
 /// True when a short output reports failure in other words, or through a status of its own. What a look-up returns counts as its answer
 /// where it may be one.
-[[nodiscard]] bool is_short_failure(std::string_view tool, std::string_view output, const ContentRules& rules);
+[[nodiscard]] bool is_short_failure(const ToolCall& call, const ContentRules& rules);
 
 /// The failure as a person would quote it: the error message, code, HTTP status, the text of a soft failure, or the status.
 [[nodiscard]] std::string failure_text(const StepView& step);

@@ -11,7 +11,7 @@ Failure failure_of(const StepView& step, const ContentRules& rules) {
   if (step.kind == Kind::kUser) return Failure::kNone;
   if (step.outcome == Outcome::kFailed) return Failure::kHard;
   if (step.kind != Kind::kTool || !present(step.output)) return Failure::kNone;
-  const bool soft = is_soft_failure(step.output, rules) || is_short_failure(step.name, step.output, rules);
+  const bool soft = is_soft_failure(step.output, rules) || is_short_failure({step.name, step.input, step.output}, rules);
   return soft ? Failure::kSoft : Failure::kNone;
 }
 

@@ -384,16 +384,18 @@ ShortSign ShortSigns::read_json(std::string_view text) const {
   return sign;
 }
 
-bool ShortSigns::is_result_of(std::string_view tool, std::string_view output) const {
+bool ShortSigns::is_result_of(const ToolCall& call) const {
   constexpr std::size_t kEnding = 2, kShortest = 6;
-  output = trim(output);
+  const auto output = trim(call.output);
   if (!output.starts_with('{')) return false;
-  std::string name, told;
-  fold(tool, name);
+  std::string name, asked, told;
+  fold(call.tool, name);
+  fold(cut(call.input, kLongest), asked);
   fold(cut(output, kLongest), told);
   const auto is_result = [&](const std::string& state) {
-    return state.size() >= kShortest && name.find(std::string_view(state).substr(0, state.size() - kEnding)) != std::string::npos &&
-           told.find(state) != std::string::npos;
+    if (state.size() < kShortest || told.find(state) == std::string::npos) return false;
+    return name.find(std::string_view(state).substr(0, state.size() - kEnding)) != std::string::npos ||
+           asked.find(state) != std::string::npos;
   };
   return std::any_of(failed_statuses_.begin(), failed_statuses_.end(), is_result) ||
          std::any_of(refusing_words_.begin(), refusing_words_.end(), is_result);

@@ -22,6 +22,13 @@ enum class ShortSign : std::uint8_t {
   kNotThere,      // the thing asked for does not exist: a failure if the tool acts, an empty result for a look-up
 };
 
+/// A tool's name, the arguments of a call, and what it returned.
+struct ToolCall {
+  std::string_view tool;
+  std::string_view input;
+  std::string_view output;
+};
+
 /// How short outputs report a failure, as lists that settings fill. Filled once by create, then read-only: any thread may read.
 class ShortSigns {
  public:
@@ -50,8 +57,9 @@ class ShortSigns {
   /// Names of members and labels that may hold an answer as a text: "result", "content".
   [[nodiscard]] const NameSet& text_envelopes() const { return text_envelopes_; }
 
-  /// True when the outcome in a JSON output is what the tool is for: {"state": "blocked"} of "block_card".
-  [[nodiscard]] bool is_result_of(std::string_view tool, std::string_view output) const;
+  /// True when the outcome in a JSON output is what the call was for: {"state": "blocked"} of "block_card", or of a call that sets a state
+  /// to "blocked".
+  [[nodiscard]] bool is_result_of(const ToolCall& call) const;
 
   /// Classifies an output. Linear; the first bytes decide most of them.
   [[nodiscard]] ShortSign read(std::string_view output) const;

@@ -55,7 +55,7 @@ class Answer {
     const std::string_view told = value_;
     if (!among(last_word_of(key), words_.members)) return ends_in_refusal(told);
     if (told.starts_with(kNot)) return among(told.substr(kNot.size()), words_.counts) || is_own_deed(told.substr(kNot.size()));
-    return among(told, words_.failures) && !is_own_deed(told) && !names_stem(told);
+    return among(told, words_.failures) && !is_own_deed(told) && !names_stem(told) && input_.find(told) == std::string::npos;
   }
 
   /// "download failed": the last of a few words.

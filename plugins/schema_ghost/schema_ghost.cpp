@@ -179,7 +179,7 @@ bool SchemaGhost::gave_nothing(const StepView& step) const {
       is_empty_output(step.output, lexicon_, content_, step.input) || holds_nothing(step.output))
     return true;
   const auto sign = content_.short_signs.read(step.output);
-  return sign == ShortSign::kActionFailed ? is_short_failure(step.name, step.output, content_) : sign != ShortSign::kNone;
+  return sign == ShortSign::kActionFailed ? is_short_failure({step.name, step.input, step.output}, content_) : sign != ShortSign::kNone;
 }
 
 /// "The result is garbled, so I rely on my own knowledge": the agent itself says that this output gave it nothing.

@@ -140,16 +140,17 @@ TEST(ShortOutput, LongText_IsContent) {
 TEST(ShortOutput, TellsOfTheTool_WhetherItIsAFailure) {
   const auto rules = make_content_rules(Settings(""));
   for (const auto* output : {"Payment failed: card expired", R"({"status":"failed"})", "Member 88213 does not exist."}) {
-    EXPECT_TRUE(is_short_failure("charge_member", output, rules)) << output;
-    EXPECT_FALSE(is_short_failure("get_charge", output, rules)) << output;
-    EXPECT_FALSE(is_short_failure("run_python", output, rules)) << output;
+    EXPECT_TRUE(is_short_failure({"charge_member", "", output}, rules)) << output;
+    EXPECT_FALSE(is_short_failure({"get_charge", "", output}, rules)) << output;
+    EXPECT_FALSE(is_short_failure({"run_python", "", output}, rules)) << output;
   }
-  EXPECT_TRUE(is_short_failure("cut_card", R"({"state":"blocked"})", rules));
-  EXPECT_FALSE(is_short_failure("block_card", R"({"state":"blocked"})", rules)) << "that is what it is for";
-  EXPECT_TRUE(is_short_failure("get_charge", "Connection refused", rules));
-  EXPECT_TRUE(is_short_failure("charge_member", "Unable to reach the till", rules));
-  EXPECT_TRUE(is_short_failure("run_python", "Failed to open till.csv", rules));
-  EXPECT_FALSE(is_short_failure("search_books", "Unable to sleep: a guide for the weary", rules));
+  EXPECT_TRUE(is_short_failure({"cut_card", "", R"({"state":"blocked"})"}, rules));
+  EXPECT_FALSE(is_short_failure({"block_card", "", R"({"state":"blocked"})"}, rules)) << "that is what it is for";
+  EXPECT_FALSE(is_short_failure({"set_state", R"({"to":"blocked"})", R"({"state":"blocked"})"}, rules)) << "so was this call";
+  EXPECT_TRUE(is_short_failure({"get_charge", "", "Connection refused"}, rules));
+  EXPECT_TRUE(is_short_failure({"charge_member", "", "Unable to reach the till"}, rules));
+  EXPECT_TRUE(is_short_failure({"run_python", "", "Failed to open till.csv"}, rules));
+  EXPECT_FALSE(is_short_failure({"search_books", "", "Unable to sleep: a guide for the weary"}, rules));
 }
 
 TEST(ShortOutput, ListsOfAFile_AddToTheShipped) {
