@@ -16,6 +16,10 @@ CallNames::CallNames(const Vocabulary& vocabulary)
       written_members(vocabulary.words(Key::kWrittenMembers)),
       quiet_commands(vocabulary.words(Key::kQuietCommands)),
       reading_commands(vocabulary.words(Key::kReadingCommands)),
+      idle_commands(vocabulary.words(Key::kIdleCommands)),
+      commanding_programs(vocabulary.words(Key::kCommandingPrograms)),
+      reading_subcommands(vocabulary.words(Key::kReadingSubcommands)),
+      writing_options(vocabulary.words(Key::kWritingOptions)),
       picture_endings(vocabulary.words(Key::kPictureEndings)) {}
 
 const CallNames& CallNames::shipped() {

@@ -30,6 +30,10 @@ struct CallNames {
   NameSet written_members;                   // "content": text that a tool stores and does not run
   NameSet quiet_commands;                    // "mkdir": prints nothing
   NameSet reading_commands;                  // "cat": changes nothing
+  NameSet idle_commands;                     // "pwd": neither changes nor reads anything
+  NameSet commanding_programs;               // "git": does what its subcommand says
+  NameSet reading_subcommands;               // "status": changes nothing
+  NameSet writing_options;                   // "-delete": makes a reading command one that changes something
   std::vector<std::string> picture_endings;  // ".png"
 };
 

@@ -168,6 +168,10 @@ enum class Key : std::uint8_t {
   kWrittenMembers,
   kQuietCommands,
   kReadingCommands,
+  kIdleCommands,
+  kCommandingPrograms,
+  kReadingSubcommands,
+  kWritingOptions,
   kPictureEndings,
   kMoneySigns,
   kCount

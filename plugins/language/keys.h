@@ -201,6 +201,10 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       names(kWrittenMembers, "written_members"),
       names(kQuietCommands, "quiet_commands"),
       names(kReadingCommands, "reading_commands"),
+      names(kIdleCommands, "idle_commands"),
+      names(kCommandingPrograms, "commanding_programs"),
+      names(kReadingSubcommands, "reading_subcommands"),
+      names(kWritingOptions, "writing_options"),
       names(kPictureEndings, "picture_endings"),
       names(kMoneySigns, "money_signs"),
   };

@@ -9,6 +9,7 @@
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/artifacts.h"
+#include "evidence/commands.h"
 #include "evidence/written_call.h"
 #include "missing_tool_call/told_deeds.h"
 
@@ -195,6 +196,7 @@ void MissingToolCall::collect_ran(const RunView& run) {
     if (step.outcome != Outcome::kFailed) add_told_deeds(step.output);
     auto& place = taken[reinterpret_cast<std::uintptr_t>(&tool) / sizeof(ToolMeaning) % taken.size()];
     if (place == &tool || only_looks_up(run, tool, step.name)) continue;
+    if (tool.runs_anything() && only_look(step.input, tool_words_.calls)) continue;
     place = &tool;
     ran_.any_write = true;
     ran_.any_purpose |= tool.any_purpose;

@@ -6,6 +6,7 @@
 #include "common/vocabulary.h"
 #include "evidence/artifacts.h"
 #include "evidence/call_entities.h"
+#include "evidence/commands.h"
 #include "evidence/confidence.h"
 #include "evidence/denied_deed.h"
 #include "evidence/expression.h"
@@ -513,6 +514,21 @@ TEST(CallEntity, IsNamedWithBlanksInIt) {
   EXPECT_TRUE(names_entity("to de89 3704 0044 0532", "DE89370400440532"));
   EXPECT_FALSE(names_entity("to DE89 3704 0044 0533", "DE89370400440532"));
   EXPECT_FALSE(names_entity("DE89 3704", "DE89370400440532"));
+}
+
+TEST(Commands, OnlyLook) {
+  const auto& names = CallNames::shipped();
+  for (const auto* command :
+       {"git status", "cd src && ls -la", "cat a.txt | grep -n x | head -5", "/usr/bin/git log --oneline 2>/dev/null", "aws s3 ls",
+        "kubectl -n dev get pods 2>&1", R"({"command":"systemctl status nginx","timeout":30})", R"({"cmd":"ls\npwd"})"}) {
+    EXPECT_TRUE(only_look(command, names)) << command;
+  }
+  for (const auto* command :
+       {"git push", "ls > files.txt", "rm -r build", "cat $(make list)", "ls; reboot", "find . -name '*.o' -delete", "sed -i s/a/b/ x",
+        "python3 a.py", "", "{}", R"({"command":"ls","script":"rm a"})", R"({"command":["ls"]})", "git stash", "git"}) {
+    EXPECT_FALSE(only_look(command, names)) << command;
+  }
+  EXPECT_FALSE(only_look("ls\n" + std::string(3000, '#'), names)) << "a script";
 }
 
 TEST(Verdict, WithdrawsFaintCandidatesOfTheRulesNamed) {
