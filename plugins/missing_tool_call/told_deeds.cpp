@@ -43,6 +43,20 @@ bool says_how(const Reading& reading, std::size_t at) {
   return (at > 0 && beside(reading.claims[at - 1])) || (at + 1 < reading.claims.size() && beside(reading.claims[at + 1]));
 }
 
+/// "I've updated the ticket and emailed the customer": the claim before it, whose subject and auxiliary it shares. `at` is an index into the
+/// claims. nullptr for none.
+const Claim* joined_to(const Reading& reading, std::size_t at) {
+  const auto& claim = reading.claims[at];
+  auto i = claim.word;
+  const auto begin = reading.sentences[claim.sentence].begin;
+  while (i > begin && has(reading.words[i - 1].cues, kCueAdverb)) --i;
+  if (at == 0 || i == begin || !has(reading.words[i - 1].cues, kCueConjunction) || has(reading.words[i - 1].cues, kCueAsking)) return nullptr;
+  const auto& before = reading.claims[at - 1];
+  if (before.sentence != claim.sentence || before.finding || before.in_progress || before.state) return nullptr;
+  const auto apart = [](const ReadWord& word) { return word.before >= Break::kClause; };
+  return std::none_of(reading.words.begin() + before.word + 1, reading.words.begin() + claim.word + 1, apart) ? &before : nullptr;
+}
+
 }  // namespace
 
 bool is_deed(const Reading& reading, const Claim& claim) {
@@ -119,6 +133,8 @@ void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_
         telling = Telling::kState;
       else if (has_auxiliary(reading, claim))
         telling = Telling::kPassive;
+      else if (const auto* before = joined_to(reading, i); before != nullptr && before->by_agent)
+        telling = Telling::kByAgent;
       else if (tells_deed(reading, claim))
         telling = Telling::kNote;
       else

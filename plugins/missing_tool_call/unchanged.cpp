@@ -311,7 +311,9 @@ bool MissingToolCall::is_about_changed(const RunView& run, const Claim& claim) {
   const auto& sentence = reading_.sentences[claim.sentence];
   if (quotes_id(sentence)) return true;
   auto begin = claim.word;
-  while (begin > sentence.begin && claim.word - begin < kReach && reading_.words[begin].before < Break::kClause) --begin;
+  // "I've updated ticket 5 and emailed the customer": the ticket belongs to the verb before.
+  const bool joined = claim.word > sentence.begin && has(reading_.words[claim.word - 1].cues, kCueConjunction);
+  while (!joined && begin > sentence.begin && claim.word - begin < kReach && reading_.words[begin].before < Break::kClause) --begin;
   const auto end = std::min(sentence.end, claim.word + 1 + kReach);
   bool told = false;
   for (auto i = begin; i < end; ++i) {

@@ -234,11 +234,12 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
   for (const auto name : names_) {
     if (is_new(name)) found.values.emplace_back(name);
   }
+  const bool named = !found.values.empty() && values_.empty();
   const bool stated = !values_.empty() || invents_mail(run, text, step, found);
   if (found.values.empty()) return;
-  if (stated && !any_given_ && !asked_since(run, step)) {
+  if ((stated || named) && !any_given_ && !asked_since(run, step)) {
     read(text, *lexicon_, reading_);
-    if (own_knowledge_ || tells_as_fact(text)) found.confidence = kNothingGiven;
+    if ((stated && own_knowledge_) || tells_as_fact(text)) found.confidence = kNothingGiven;
   }
   add(std::move(found));
 }
@@ -262,11 +263,14 @@ bool MadeUpValues::asked_since(const RunView& run, std::size_t step) const {
   return std::any_of(first, last, [](const StepView& other) { return other.kind == Kind::kUser; });
 }
 
-/// True when none of the longer words of a name occurs in the supporting texts.
+/// True when none of the longer words of a name occurs in the supporting texts. "Sierra Kilo" is no name.
 bool MadeUpValues::is_new(std::string_view name) const {
   std::size_t words = 0;
+  std::string folded;
   const bool none = for_each_word(name, [&](std::string_view word) {
     if (word.size() < kShortestNameWord) return true;
+    fold(word, folded);
+    if (fact_words_->spoken(folded) != '\0') return false;
     ++words;
     return !words_.holds_word(word);
   });

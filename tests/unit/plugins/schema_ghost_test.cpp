@@ -518,12 +518,18 @@ TEST(SchemaGhost, AmountNobodyNamed_FiresWhereNothingWasGiven) {
   EXPECT_EQ(paid("Settle the invoice over 245.50 euros."), 0u);
 }
 
-TEST(SchemaGhost, NewNameWhileASourceIsMissing_IsACandidate) {
-  RunBuilder run;
-  run.request("Who built the harbour?").failed("search_archive", R"({"topic": "harbour"})", "timed out");
-  const auto verdict = judge(run.model("It was built by the engineer Lennart Halvorsen."));
-  EXPECT_TRUE(verdict.findings.empty());
-  EXPECT_EQ(first_rule(verdict), "figures");
+TEST(SchemaGhost, NewNameWhileASourceIsMissing_FiresWhereNoOtherGaveAnything) {
+  const auto judged = [](std::string_view answer, std::string_view other = {}) {
+    RunBuilder run;
+    run.request("Who built the harbour?").failed("search_archive", R"({"topic": "harbour"})", "timed out");
+    if (!other.empty()) run.tool("read_map", R"({"place":"harbour"})", other);
+    return judge(run.model(answer));
+  };
+  EXPECT_EQ(judged("It was built by the engineer Lennart Halvorsen.").findings.size(), 1u);
+  EXPECT_TRUE(judged("It may have been built by the engineer Lennart Halvorsen.").findings.empty());
+  const auto beside = judged("It was built by the engineer Lennart Halvorsen.", "Harbour, with two moles and a crane");
+  EXPECT_TRUE(beside.findings.empty());
+  EXPECT_EQ(first_rule(beside), "figures");
 }
 
 TEST(SchemaGhost, LookUpWhoseAnswerWasHeldBack_GaveNothing) {
@@ -771,7 +777,7 @@ TEST(SchemaGhost, AnswerFromNoSource_IsACandidateInAnyLanguage) {
   RunBuilder known;
   known.request("Who composed the ferry song?")
       .tool("search_songs", R"({"title":"ferry song"})", "[]")
-      .model("It was composed by Halvard Lind.");
+      .model("It might have been composed by Halvard Lind.");
   EXPECT_TRUE(is_candidate(judge(known)));
   RunBuilder chinese;
   chinese.request("\u4eac\u90fd\u600e\u4e48\u53bb").tool("web_search", "{}", "Search failed for this query");
