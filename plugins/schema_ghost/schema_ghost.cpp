@@ -807,10 +807,12 @@ bool SchemaGhost::gave_nothing_new(const RunView& run, std::size_t call, News& n
 /// True when the message states something that nobody has told. Notes a reason that nobody has given.
 bool SchemaGhost::tells_news(const RunView& run, Answer message, News& news) {
   constexpr std::size_t kNames = 3, kSigns = 8;
+  if (news.reason == kNoStep && gives_new_reason(run, message.text, message.step, news.looked)) {
+    news.reason = news.hollow;
+    news.reasoned = message.step;
+  }
   const auto told = unheard_.news(message.text);
-  if (told.figures > 0 || told.names >= (news.given ? kNames : 1) || told.signs >= kSigns) return true;
-  if (news.reason == kNoStep && gives_new_reason(run, message.text, message.step, news.looked)) news.reason = news.hollow;
-  return false;
+  return told.figures > 0 || told.names >= (news.given ? kNames : 1) || told.signs >= kSigns;
 }
 
 /// Takes in one step. True: it tells news while a call that returned nothing is open.
@@ -839,7 +841,7 @@ bool SchemaGhost::hear_step(const RunView& run, std::size_t at, News& news) {
 /// News in any language that is stated while a source that returned nothing is not made good, or a reason that nothing before it names:
 /// weak evidence, but a candidate.
 void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
-  constexpr double kNoSource = 0.35, kSomeSource = 0.25, kReason = 0.25;
+  constexpr double kNoSource = 0.35, kSomeSource = 0.25, kReason = 0.25, kOnlyReason = 0.65;
   // Most runs have no such step; then there is nothing to index.
   News news;
   const auto is_first = [&](std::size_t i) { return run.steps[i].kind == Kind::kTool && gave_nothing_new(run, i, news); };
@@ -850,7 +852,16 @@ void SchemaGhost::find_news(const RunView& run, Verdict& verdict) {
   bool told = false;
   for (std::size_t i = 0; i < run.steps.size() && !told; ++i) told = hear_step(run, i, news);
   told = told || (news.hollow != kNoStep && tells_news(run, {run.outcome, run.steps.size()}, news));
-  if (told && news.given) {
+  if (news.reason != kNoStep && !news.given) {
+    const FiringLine::Doubt doubt{"new_reason", news.reason, "the answer gives a reason found nowhere earlier in the run"};
+    if (!line_.fires(kOnlyReason, doubt, verdict)) return;
+    ungrounded_.clear();
+    const bool in_outcome = news.reasoned == run.steps.size();
+    const auto pointer = in_outcome ? "/outcomeSummary" : pointer_to(news.reasoned, Field::kOutput);
+    auto found = finding(run, news.reason, pointer);
+    found.evidence.push_back({pointer, quote(in_outcome ? run.outcome : run.steps[news.reasoned].output)});
+    verdict.fire(std::move(found), kOnlyReason);
+  } else if (told && news.given) {
     (void)line_.fires(kSomeSource, {"unheard", news.hollow, "the answer states something found nowhere earlier in the run"}, verdict);
   } else if (told) {
     (void)line_.fires(kNoSource, {"no_source", news.hollow, "no call returned anything, and the answer states something new"}, verdict);

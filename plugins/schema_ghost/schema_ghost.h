@@ -78,6 +78,7 @@ class SchemaGhost {
     std::size_t first = 0;         // the first call that returned nothing
     std::size_t hollow = kNoStep;  // the last one, unless its source has returned something since
     std::size_t reason = kNoStep;  // one that a message gave a reason for
+    std::size_t reasoned = 0;      // that message
     bool given = false;            // another call returned something
     std::size_t read = 0;          // outputs read for trouble
     std::size_t looked = 0;        // messages read for reasons

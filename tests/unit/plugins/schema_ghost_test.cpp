@@ -921,6 +921,18 @@ TEST(SchemaGhost, MailAddressThatNobodyGave_Fires) {
   EXPECT_FALSE(fires("The books are kept by Vera Lund (v.lund@hallig-boats.dk).", "From: V.Lund@hallig-boats.dk. Vera Lund, accounts"));
 }
 
+TEST(SchemaGhost, ReasonThatNobodyGave_Fires) {
+  const auto fires = [](std::string_view answer, std::string_view other = {}) {
+    RunBuilder run;
+    run.request("Why does the evening ferry not sail?").tool("get_sailing_notes", R"({"ferry":"evening"})", "{}");
+    if (!other.empty()) run.tool("get_forecast", R"({"day":"today"})", other);
+    return !judge(run.model(answer)).findings.empty();
+  };
+  EXPECT_TRUE(fires("The evening ferry does sail late today because of thick fog over the sound."));
+  EXPECT_FALSE(fires("It may be because of fog over the sound."));
+  EXPECT_FALSE(fires("It sails late because of thick fog over the sound.", "thick fog over the sound"));
+}
+
 TEST(SchemaGhost, DegreesAreAFigure_HoweverFew) {
   RunBuilder run;
   run.request("How warm is the water off Bodo?").failed("get_water_temperature", R"({"place":"Bodo"})", "upstream timeout");
