@@ -161,6 +161,7 @@ class FalseSuccess {
     bool given;
   };
   double answer_confidence(const RunView& run, const FailedStep& gap, const FinalMessage& message, const Answer& told);
+  void find_claimed_absence(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_unsupported_answer(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_told_anyway(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] bool given_by_others(const RunView& run, const FinalMessage& message);

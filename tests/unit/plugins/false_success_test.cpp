@@ -738,6 +738,23 @@ TEST(FalseSuccess, StateThatTheCallAskedFor_IsItsResult) {
   EXPECT_TRUE(fires(R"({"berth":4,"status":"free"})"));
 }
 
+TEST(FalseSuccess, AbsenceAfterALookUpThatFailed_IsAnAnswerThatNobodyGave) {
+  const auto fires = [](std::string_view answer, std::string_view error = "upstream timeout", std::string_view other = {}) {
+    RunBuilder run;
+    run.request("Is there damage on the hull of Alba?").failed("get_damage_reports", R"({"boat":"Alba"})", error);
+    if (!other.empty()) run.tool("read_log", R"({"boat":"Alba"})", other);
+    return !judge(run.model(answer)).findings.empty();
+  };
+  for (const auto* answer : {"There is no damage reported for Alba.", "I found no damage reports for Alba.", "Alba has no open damage.",
+                             "F\u00FCr Alba gibt es keine Schadensmeldung.", "No hay da\u00F1os registrados de Alba."})
+    EXPECT_TRUE(fires(answer)) << answer;
+  for (const auto* answer : {"I couldn't find any damage reports for Alba.", "The damage reports for Alba could not be loaded.",
+                             "I have no access to the damage reports of Alba.", "Is there no damage report for Alba?"})
+    EXPECT_FALSE(fires(answer)) << answer;
+  EXPECT_FALSE(fires("There is no damage report for Alba.", "404 Not Found"));
+  EXPECT_FALSE(fires("There is no damage on Alba.", "upstream timeout", "12 May: hull inspected, sound"));
+}
+
 TEST(FalseSuccess, FaintDoubtThatAllFactsTogetherRefute_IsNoCandidate) {
   RunBuilder run;
   run.request("Which tide table holds for Bodo?").tool("ask_archivist", R"({"task":"tide table"})", "The archive could not be opened.");
