@@ -98,6 +98,8 @@ enum class Key : std::uint8_t {
   kAnswerMembers,
   kAnswerLabels,
   kApproximations,
+  kPassingOn,
+  kFollowUps,
   kOwnKnowledge,
   kKnowledgeSources,
   kSpokenSigns,

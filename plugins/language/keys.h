@@ -133,6 +133,8 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       texts(kAnswerMembers, "answer_members"),
       texts(kAnswerLabels, "answer_labels"),
       texts(kApproximations, "approximations"),
+      texts(kPassingOn, "passing_on"),
+      texts(kFollowUps, "follow_ups"),
       texts(kOwnKnowledge, "own_knowledge"),
       texts(kKnowledgeSources, "knowledge_sources"),
       texts(kSpokenSigns, "spoken_signs"),

@@ -123,6 +123,10 @@ MissingToolCall::MissingToolCall(const Settings& settings)
   collect_relevant();
   finish_group_ = group_of(vocabulary, Key::kFinishingVerbs, lexicon_);
   send_group_ = group_of(vocabulary, Key::kSendingVerbs, lexicon_);
+  const auto sending = lexicon_.verbs_named(vocabulary.words(Key::kSendingVerbs));
+  send_verb_ = sending.empty() ? kNoVerb : sending.front();
+  passing_on_ = vocabulary.words(Key::kPassingOn);
+  follow_ups_ = vocabulary.words(Key::kFollowUps);
 }
 
 /// Collects the relevant verbs (request verbs, verbs that need a tool of their own, and their synonyms) and the verbs of any action.
@@ -937,6 +941,7 @@ void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
     last_read_ = false;
     judge_written_call(run, verdict);
     if (verdict.findings.empty()) judge_unchanged(run, verdict);
+    if (verdict.findings.empty()) judge_passing_on(run, verdict);
   }
   if (verdict.findings.empty()) judge_last_words(run, verdict);
 }

@@ -120,6 +120,7 @@ class MissingToolCall {
   [[nodiscard]] bool was_made(const RunView& run, const UnmadeCall& call, std::string_view name);
   [[nodiscard]] std::optional<UnmadeCall> last_unmade_call(const RunView& run);
   void judge_unmade_call(const RunView& run, Verdict& verdict);
+  void judge_passing_on(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool asks_for_text(const RunView& run);
   void judge_general_claim(const RunView& run, Verdict& verdict);
   [[nodiscard]] const Request* promised(const RunView& run, std::size_t message);
@@ -199,6 +200,9 @@ class MissingToolCall {
   std::vector<std::uint8_t> effects_;  // by group: 1 for verbs with a side effect of their own, checked even when other tools ran
   std::uint16_t finish_group_ = 0;
   std::uint16_t send_group_ = 0;
+  std::uint16_t send_verb_ = kNoVerb;
+  std::vector<std::string> passing_on_;  // "taking a message"
+  std::vector<std::string> follow_ups_;  // "they will call you"
   bool about_action_;
   bool admission_;
   bool other_tools_;

@@ -486,6 +486,23 @@ TEST(MissingToolCall, SecondDeedOfASentence_IsTheAgentsToo) {
   EXPECT_FALSE(fires("I've closed log 5 and saved it."));
 }
 
+TEST(MissingToolCall, WhatIsPassedOnByNoCall_Fires) {
+  const auto fires = [](std::string_view answer, std::string_view tool = {}) {
+    RunBuilder run;
+    run.request("My berth is damp. Somebody should look at it.");
+    if (!tool.empty()) run.tool(tool, R"({"berth":4})", R"({"ok":true})");
+    run.model(answer).user("Fine, bye.").model("Goodbye!");
+    return !judge(run).findings.empty();
+  };
+  EXPECT_TRUE(fires("I'm passing this to the harbour office now. They'll call you tomorrow."));
+  EXPECT_TRUE(fires("Ich leite das weiter, der Hafenmeister meldet sich bei Ihnen."));
+  EXPECT_TRUE(fires("Le paso el mensaje a la oficina; le llamar\u00E1n ma\u00F1ana."));
+  EXPECT_TRUE(fires("I'll notify the harbour office. They will get back to you.", "get_berth"));
+  EXPECT_FALSE(fires("I'll notify the harbour office. They will get back to you.", "notify_office"));
+  EXPECT_FALSE(fires("If you call the harbour office, they'll call you back.")) << "the user is to do it";
+  EXPECT_FALSE(fires("I'll notify the harbour office if you like."));
+}
+
 TEST(MissingToolCall, ShellThatOnlyLooks_DidNothing) {
   const auto fires = [](std::string_view command) {
     RunBuilder run;

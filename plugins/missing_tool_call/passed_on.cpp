@@ -1,0 +1,49 @@
+#include <algorithm>
+
+#include "common/fold.h"
+#include "missing_tool_call/missing_tool_call.h"
+
+namespace runwarden::plugins {
+namespace {
+
+bool says_any(std::string_view folded, const std::vector<std::string>& phrases) {
+  return std::any_of(phrases.begin(), phrases.end(), [&](const std::string& phrase) {
+    for (auto at = folded.find(phrase); at != std::string_view::npos; at = folded.find(phrase, at + 1)) {
+      const auto end = at + phrase.size();
+      if ((at == 0 || !is_letter_or_digit(folded[at - 1])) && (end == folded.size() || !is_letter_or_digit(folded[end]))) return true;
+    }
+    return false;
+  });
+}
+
+}  // namespace
+
+/// "I'll get that to the care team now, they'll reach out to you": the agent says that it passes something on and that somebody will act on
+/// it, but no call did. Reads the last messages only.
+void MissingToolCall::judge_passing_on(const RunView& run, Verdict& verdict) {
+  constexpr std::size_t kMostRead = 6, kLongest = 4096;
+  constexpr double kPassedOn = 0.65;
+  if (send_verb_ == kNoVerb) return;
+  std::size_t read_messages = 0;
+  std::string folded;
+  const auto tells = [&](std::string_view text) {
+    if (trim(text).empty() || text.size() > kLongest) return false;
+    run.pace(text.size());
+    fold(text, folded);
+    return says_any(folded, passing_on_) && says_any(folded, follow_ups_);
+  };
+  const auto fire = [&](const Said& said) {
+    const FiringLine::Doubt doubt{"passing_on", said.step, "the agent says that it passes this on, but no call did"};
+    if (!line_.fires(kPassedOn, doubt, verdict)) return;
+    const Request meant{send_verb_, Thing::kUnknown, false, false, false, kNoStep, {}};
+    verdict.fire(finding(run, meant, said, ran_.any ? kNoWriteScore : kNoToolScore), kPassedOn);
+  };
+  if (tells(run.outcome)) return fire({run.outcome, "/outcomeSummary", kNoStep});
+  for (auto i = run.steps.size(); i-- > 0 && read_messages < kMostRead;) {
+    if (run.steps[i].kind != Kind::kModel) continue;
+    ++read_messages;
+    if (tells(run.steps[i].output)) return fire({run.steps[i].output, pointer_to(i, Field::kOutput), i});
+  }
+}
+
+}  // namespace runwarden::plugins
