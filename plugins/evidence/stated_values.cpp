@@ -157,7 +157,7 @@ PlainAnswer read_plain_answer(std::string_view text, std::vector<StatedValue>& o
 
 std::string_view announced_answer(std::string_view text, const std::vector<std::string>& labels) {
   constexpr std::size_t kMostWords = 6;
-  constexpr std::size_t kLongestLabel = 96;  // bytes
+  constexpr std::size_t kLongestOpening = 96;  // bytes
   constexpr std::string_view kMarks = " \t*_#`>\"";
   text = trim(text);
   const auto begin = text.rfind('\n');
@@ -166,7 +166,7 @@ std::string_view announced_answer(std::string_view text, const std::vector<std::
   const bool tag = line.starts_with('<');
   if (tag) line.remove_prefix(1);
   const auto end = line.find(tag ? '>' : ':');
-  if (end == std::string_view::npos || end > kLongestLabel) return {};
+  if (end == std::string_view::npos || end > kLongestOpening) return {};
   std::string label;
   fold(trim(line.substr(0, end)), label);
   if (!among(label, labels)) return {};
