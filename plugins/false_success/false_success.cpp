@@ -347,6 +347,14 @@ FinalMessage FalseSuccess::standing_claim(const RunView& run, const FailedStep& 
   return claim_after(run, failed.step, tool, false);
 }
 
+/// True when the same tool succeeded later, if for another thing: "that flight is full", and the next is booked.
+bool FalseSuccess::worked_after(const RunView& run, std::size_t failed) const {
+  for (auto i = failed + 1; i < run.steps.size(); ++i) {
+    if (run.steps[i].kind == Kind::kTool && run.steps[i].name == run.steps[failed].name && failures_[i] == Failure::kNone) return true;
+  }
+  return false;
+}
+
 /// True when the same tool succeeded in the same turn: a claim may be of that call.
 bool FalseSuccess::worked_in_turn(const RunView& run, std::size_t failed) const {
   const auto is_turn = [](const StepView& step) { return step.kind == Kind::kUser; };
@@ -508,7 +516,7 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
   // Without a message, only a failed deed counts: a look-up or a program may not have been needed.
   if (!message.found) {
     const auto* tool = step.kind == Kind::kTool ? &recovery_.meaning(step.name) : nullptr;
-    return tool != nullptr && (tool->reads || tool->any_purpose) ? kDoubtful : kByFlag;
+    return tool != nullptr && (tool->reads || tool->any_purpose || worked_after(run, failed.step)) ? kDoubtful : kByFlag;
   }
   if (tells_trouble_beside(run)) return kDoubtful;
   if (step.kind == Kind::kTool && (tells_hindrance(recovery_.meaning(step.name)) || has_word_of_reason(run, step))) return kDoubtful;

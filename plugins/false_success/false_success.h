@@ -68,6 +68,7 @@ class FalseSuccess {
   [[nodiscard]] bool handed_over_after(const RunView& run, std::size_t last_failure) const;
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] FinalMessage standing_claim(const RunView& run, const FailedStep& failed);
+  [[nodiscard]] bool worked_after(const RunView& run, std::size_t failed) const;
   [[nodiscard]] bool worked_in_turn(const RunView& run, std::size_t failed) const;
   [[nodiscard]] FinalMessage claim_after(const RunView& run, std::size_t step, const ToolMeaning& tool, bool any_verb);
   [[nodiscard]] FinalMessage claim_after_no_op(const RunView& run, const FailedStep& failed);

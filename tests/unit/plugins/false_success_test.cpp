@@ -755,6 +755,17 @@ TEST(FalseSuccess, AbsenceAfterALookUpThatFailed_IsAnAnswerThatNobodyGave) {
   EXPECT_FALSE(fires("There is no damage on Alba.", "upstream timeout", "12 May: hull inspected, sound"));
 }
 
+TEST(FalseSuccess, FlagAlone_CountsNothingThatTheSameToolDidLater) {
+  const auto fires = [](bool then_another) {
+    RunBuilder run;
+    run.request("Book a berth near the pier.").success(true).failed("book_berth", R"({"berth":"C-4"})", "berth is taken");
+    if (then_another) run.tool("book_berth", R"({"berth":"C-5"})", R"({"booking":"B-77"})");
+    return !judge(run).findings.empty();
+  };
+  EXPECT_TRUE(fires(false));
+  EXPECT_FALSE(fires(true));
+}
+
 TEST(FalseSuccess, FaintDoubtThatAllFactsTogetherRefute_IsNoCandidate) {
   RunBuilder run;
   run.request("Which tide table holds for Bodo?").tool("ask_archivist", R"({"task":"tide table"})", "The archive could not be opened.");
@@ -1371,8 +1382,19 @@ RunBuilder told_all_the_same() {
 }
 
 TEST(FalseSuccess, WhereNoRuleIsSure_WeightsAre) {
-  EXPECT_EQ(judge(told_all_the_same()).findings.size(), 1u);
-  EXPECT_TRUE(judge(told_all_the_same(), R"({"rules":{"weighed":false}})").findings.empty());
+  const auto rules_of = [](std::string_view settings) {
+    std::vector<std::string> rules;
+    for (const auto& told : judge(told_all_the_same(), settings).suppressed) {
+      if (told.confidence) rules.push_back(told.rule);
+    }
+    return rules;
+  };
+  const auto weighed = rules_of("");
+  ASSERT_FALSE(weighed.empty());
+  EXPECT_EQ(weighed.back(), "weighed");
+  EXPECT_GT(*judge(told_all_the_same()).suppressed.back().confidence, FiringLine::kWide) << "nearly fires";
+  const auto alone = rules_of(R"({"rules":{"weighed":false}})");
+  EXPECT_EQ(std::count(alone.begin(), alone.end(), "weighed"), 0);
 }
 
 TEST(FalseSuccess, Weights_WereLearnedOverWhatIsMeasured) {
