@@ -89,6 +89,19 @@ void collect_values(std::string_view input, const CallNames& names, std::vector<
   }
 }
 
+bool replaces_one(const std::vector<CallValue>& values, const CallNames& names) {
+  constexpr std::size_t kMostCompared = 64;
+  if (values.size() > kMostCompared || names.new_prefixes.empty()) return false;
+  // The other prefixes may be those of a range.
+  const std::vector<std::string> plain{names.new_prefixes.front()};
+  return std::any_of(values.begin(), values.end(), [&](const CallValue& fresh) {
+    const auto target = behind_prefix(fresh.key, plain);
+    return !target.empty() && std::any_of(values.begin(), values.end(), [&](const CallValue& value) {
+      return equal_ignoring_case(behind_prefix(value.key, names.old_prefixes), target);
+    });
+  });
+}
+
 bool changes_nothing(const std::vector<CallValue>& values, const CallNames& names) {
   constexpr std::size_t kMostCompared = 64;
   if (values.size() > kMostCompared) return false;

@@ -26,6 +26,9 @@ struct CallValue {
 /// The values in a tool's input: the leaves of JSON, or the words with digits of plain text. Linear; replaces `out`.
 void collect_values(std::string_view input, const CallNames& names, std::vector<CallValue>& out);
 
+/// True when the arguments of a call give one value for another: "old_string" and "new_string". Not "from_date" and "to_date" of a range.
+[[nodiscard]] bool replaces_one(const std::vector<CallValue>& values, const CallNames& names);
+
 /// True when the values name a thing and its replacement ("item" and "new_item", "from_x" and "to_x") and each pair is equal.
 [[nodiscard]] bool changes_nothing(const std::vector<CallValue>& values, const CallNames& names);
 

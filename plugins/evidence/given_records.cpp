@@ -144,6 +144,7 @@ bool orders_change(const StepView& call, const ToolWords& words, const Lexicon& 
   constexpr std::size_t kLongest = 16;  // bytes of a value that is a verb
   std::vector<CallValue> values;
   collect_values(call.input, words.calls, values);
+  if (replaces_one(values, words.calls)) return true;
   std::string folded;
   return std::any_of(values.begin(), values.end(), [&](const CallValue& value) {
     if (value.text.size() > kLongest || among(value.key, words.query_members)) return false;

@@ -503,6 +503,16 @@ TEST(MissingToolCall, WhatIsPassedOnByNoCall_Fires) {
   EXPECT_FALSE(fires("I'll notify the harbour office if you like."));
 }
 
+TEST(MissingToolCall, ToolThatIsGivenAnOldAndANewText_Writes) {
+  const auto fires = [](std::string_view input) {
+    RunBuilder run;
+    run.request("Change the greeting in main.go.").tool("patchit", input, R"({"file":"main.go","hunks":[{"line":7,"lines":2}]})");
+    return !judge(run.model("Done.")).findings.empty();
+  };
+  EXPECT_FALSE(fires(R"({"file":"main.go","edits":[{"old_string":"Ahoy","new_string":"Moin"}]})"));
+  EXPECT_TRUE(fires(R"({"file":"main.go","from_line":1,"to_line":12})"));
+}
+
 TEST(MissingToolCall, ShellThatOnlyLooks_DidNothing) {
   const auto fires = [](std::string_view command) {
     RunBuilder run;
