@@ -607,12 +607,28 @@ def _sign_of(folded):
         return opening or _NOT_THERE
     if _machine_fails(folded):
         return _REFUSED
+    if _is_refusal(folded):
+        return _ACTION_FAILED
     return _ACTION_FAILED if 0 < _near_beginning(SIGNS["refused_states"], folded) < len(folded) else None
 
 
 def _near_beginning(phrases, folded):
     return next((word.start() for word in re.finditer(_WORD + "+", folded)
                  if word.start() < 80 and _at_beginning(phrases, folded[word.start():])), len(folded))
+
+
+def _is_refusal(folded):
+    at = 0
+    for words in range(4):
+        word = re.match(_WORD + "*", folded[at:])[0]
+        end = at + len(word)
+        if words > 0 and word in SIGNS["refusing"]:
+            rest = folded[end:]
+            return not rest or rest[0] == "." or (rest[0] == ":" and not _counts(rest[1:]))
+        if not word or folded[end:end + 1] != " ":
+            return False
+        at = end + 1
+    return False
 
 
 def _refuses(code):
@@ -626,8 +642,6 @@ def _refuses(code):
 
 def _is_result_of(call, output):
     output = _trim(output)
-    if not output.startswith("{"):
-        return False
     name, told = _fold_bytes(_bytes(call["name"])), _fold_bytes(output[:400])
     asked = _fold_bytes(_bytes(call["input"])[:400]) if call["input"] is not None else ""
     states = [state for state in SIGNS["failed_statuses"] + SIGNS["refusing"] if len(state) >= 6 and state in told]
@@ -636,12 +650,12 @@ def _is_result_of(call, output):
 
 def _machine_fails(folded):
     between, at = -1, 0
-    for words in range(7):
+    for words in range(8):
         if between >= 0 and _at_beginning(SIGNS["machine_failures"], folded[at:]):
             return True
         word = re.match(_WORD + "*", folded[at:])[0]
         end = at + len(word)
-        if not word or folded[end:end + 1] != " " or between == 2:
+        if not word or folded[end:end + 1] != " " or between == 3:
             return False
         if word in SIGNS["machines"]:
             between = 0

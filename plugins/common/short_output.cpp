@@ -245,7 +245,7 @@ void ShortSigns::add_refused_state(std::string_view text) {
 
 /// "weather api timed out", "the lookup service is currently unavailable".
 bool ShortSigns::machine_fails(std::string_view folded) const {
-  constexpr int kMostBefore = 4, kMostBetween = 2;  // words
+  constexpr int kMostBefore = 4, kMostBetween = 3;  // words
   int between = -1;                                 // words since the machine; -1 before it
   std::size_t at = 0;
   for (int words = 0; words <= kMostBefore + kMostBetween; ++words) {
@@ -283,9 +283,26 @@ ShortSign ShortSigns::sign_of(std::string_view folded) const {
   if (opening != nullptr) return opening->sign;
   if (absent < folded.size()) return ShortSign::kNotThere;
   if (machine_fails(folded)) return ShortSign::kRefused;
+  if (is_refusal(folded)) return ShortSign::kActionFailed;
   // "Seat 12A is already taken": behind a subject.
   const auto refused = near_beginning(refused_states_, folded);
   return refused > 0 && refused < folded.size() ? ShortSign::kActionFailed : ShortSign::kNone;
+}
+
+/// "Upload rejected: virus scan pending": a few words, the last of which refuses.
+bool ShortSigns::is_refusal(std::string_view folded) const {
+  constexpr int kMostBefore = 3;  // words
+  std::size_t at = 0;
+  for (int words = 0; words <= kMostBefore; ++words) {
+    const auto end = word_end(folded, at);
+    if (words > 0 && among(folded.substr(at, end - at), refusing_words_)) {
+      const auto rest = folded.substr(end);
+      return rest.empty() || rest[0] == '.' || (rest[0] == ':' && !counts(rest.substr(1)));
+    }
+    if (end == at || end >= folded.size() || folded[end] != ' ') return false;
+    at = end + 1;
+  }
+  return false;
 }
 
 /// "rejected", "not_possible", "SEAT_TAKEN", "insufficient_funds": a code for an outcome that is a failure.
@@ -387,7 +404,6 @@ ShortSign ShortSigns::read_json(std::string_view text) const {
 bool ShortSigns::is_result_of(const ToolCall& call) const {
   constexpr std::size_t kEnding = 2, kShortest = 6;
   const auto output = trim(call.output);
-  if (!output.starts_with('{')) return false;
   std::string name, asked, told;
   fold(call.tool, name);
   fold(cut(call.input, kLongest), asked);

@@ -57,7 +57,7 @@ class ShortSigns {
   /// Names of members and labels that may hold an answer as a text: "result", "content".
   [[nodiscard]] const NameSet& text_envelopes() const { return text_envelopes_; }
 
-  /// True when the outcome in a JSON output is what the call was for: {"state": "blocked"} of "block_card", or of a call that sets a state
+  /// True when the outcome in an output is what the call was for: {"state": "blocked"} of "block_card", or of a call that sets a state
   /// to "blocked".
   [[nodiscard]] bool is_result_of(const ToolCall& call) const;
 
@@ -91,6 +91,7 @@ class ShortSigns {
 
   [[nodiscard]] ShortSign sign_of(std::string_view folded) const;
   [[nodiscard]] std::size_t near_beginning(const Phrases& phrases, std::string_view folded) const;
+  [[nodiscard]] bool is_refusal(std::string_view folded) const;
   [[nodiscard]] bool refuses(std::string_view code) const;
   [[nodiscard]] bool machine_fails(std::string_view folded) const;
 

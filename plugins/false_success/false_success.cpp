@@ -273,6 +273,7 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   const auto& tool = recovery_.meaning(step.name);
   // The flag alone refers to the purpose of the run, which is seldom a look-up.
   if (flag_only_) return !tool.reads && last_done_ == kNoStep;
+  if (!tool.reads && claims_all(run, failed)) return true;
   const bool done_later = last_done_ != kNoStep && last_done_ > failed.step;
   // A look-up that returned an error was not needed when the action was done after it.
   if (tool.reads && failed.failure == Failure::kSoft && done_later) return false;
@@ -281,7 +282,7 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   // No other call succeeded that the message could refer to.
   if (last_done_ == kNoStep) return tool.reads || verb_claimed(tool, Claimed::any_state) || names_action(tool);
   if (tool.reads) return false;
-  if (tool.group != 0 && done_groups_.contains(tool.group)) return claims_all(run, failed);
+  if (tool.group != 0 && done_groups_.contains(tool.group)) return false;
   // "All done" after another action refers to that action; after an admission, to the rest.
   if (done_later) return verb_claimed(tool, Claimed::by_name);
   if (verb_claimed(tool, Claimed::by_name)) return true;
@@ -528,6 +529,7 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
   if (tool.any_purpose && step.outcome == Outcome::kFailed && prints_no_trouble(step.output, trouble_signs_, lexicon_, scratch_))
     return kNoTrouble;
   if (tool.any_purpose && step.output.size() >= kPrinted) return kDoubtful;
+  if (!tool.reads && claims_all(run, failed)) return kInGeneral;
   // The last call of that action decides how it ended.
   if (goes_on_with(tool) || (recovery_rule_ && went_through_later(run, failed))) return kDoubtful;
   const bool named = mentions_undone_value(step, false) || names_action(tool);

@@ -89,12 +89,11 @@ bool FalseSuccess::verb_claimed(const ToolMeaning& tool, Claimed how) const {
 /// cancelled".
 bool FalseSuccess::claims_all(const RunView& run, const FailedStep& failed) {
   const auto& step = run.steps[failed.step];
-  if (user_replied(run, failed.step, run.steps.size())) return false;
+  if (recovery_.meaning(step.name).runs_anything() || user_replied(run, failed.step, run.steps.size())) return false;
   index_told();
   if (!tells_of_all(run, step)) return false;
-  const auto& groups = recovery_.meaning(step.name).groups;
   return std::any_of(reading_.claims.begin(), reading_.claims.end(), [&](const Claim& claim) {
-    if (claim.verb == kNoVerb || std::find(groups.begin(), groups.end(), lexicon_.verb(claim.verb).group) == groups.end()) return false;
+    if (claim.verb == kNoVerb || claim.finding) return false;
     const auto& sentence = reading_.sentences[claim.sentence];
     return std::any_of(reading_.words.begin() + sentence.begin, reading_.words.begin() + sentence.end,
                        [&](const ReadWord& word) { return !has(word.cues, kCueFinished) && among(word.text, all_words_); });

@@ -101,11 +101,15 @@ INSTANTIATE_TEST_SUITE_P(
                     Said{R"({"result":"error","berth":"C-4"})", kNone}, Said{R"({"state":"Ohio"})", kNone}, Said{"status 503", kNone},
                     Said{"UPDATE 12", kNone}, Said{"falsetto", kNone}));
 
-INSTANTIATE_TEST_SUITE_P(
-    RefusedStates, ShortText,
-    testing::Values(Said{"Berth C-4 is already taken", kAction}, Said{"This tide slot is fully booked.", kAction},
-                    Said{"The log is being edited by Vera", kAction}, Said{"Liegeplatz C-4 ist bereits vergeben", kAction},
-                    Said{"El amarre C-4 ya est\u00E1 ocupado", kAction}, Said{"Is already taken", kNone}, Said{"Berth C-4 is taken care of", kNone}));
+INSTANTIATE_TEST_SUITE_P(RefusedStates, ShortText,
+                         testing::Values(Said{"Berth C-4 is already taken", kAction}, Said{"This tide slot is fully booked.", kAction},
+                                         Said{"The log is being edited by Vera", kAction},
+                                         Said{"Liegeplatz C-4 ist bereits vergeben", kAction},
+                                         Said{"El amarre C-4 ya est\u00E1 ocupado", kAction}, Said{"Berth C-4 is taken care of", kNone},
+                                         Said{"Log upload rejected: scan pending", kAction}, Said{"Payment declined", kAction},
+                                         Said{"Offers rejected: 3", kNone}, Said{"Rejected offers are on page 2", kNone},
+                                         Said{"Timeout of 30000ms exceeded", kFailed}, Said{"quota of 500 tides reached", kRefused},
+                                         Said{"ENOSPC: no space left on device", kFailed}));
 
 INSTANTIATE_TEST_SUITE_P(
     Machines, ShortText,
