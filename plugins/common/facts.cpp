@@ -543,7 +543,7 @@ void collect_facts(std::string_view text, std::vector<Fact>& out, const FactWord
 }
 
 FactWords::FactWords(const Vocabulary& vocabulary)
-    : units_(vocabulary.words(Key::kUnits)), money_signs_(vocabulary.words(Key::kMoneySigns)) {
+    : units_(vocabulary.words(Key::kUnits)), money_signs_(vocabulary.words(Key::kMoneySigns)), how_many_(vocabulary.words(Key::kHowMany)) {
   for (const auto& sign : money_signs_) money_openings_[static_cast<unsigned char>(sign[0])] = true;
   constexpr int kMonthsOfAYear = 12;
   std::array<int, Vocabulary::kMostLanguages> read{};
@@ -578,6 +578,19 @@ bool FactWords::ends_with_money_sign(std::string_view text) const {
 char FactWords::spoken(std::string_view word) const {
   const auto at = std::lower_bound(spoken_.begin(), spoken_.end(), word, [](const auto& sign, auto wanted) { return sign.first < wanted; });
   return at != spoken_.end() && at->first == word ? at->second : '\0';
+}
+
+bool FactWords::asks_how_many(std::string_view text) const {
+  constexpr std::size_t kLongest = 2000;
+  std::string folded;
+  fold(cut(text, kLongest), folded);
+  return std::any_of(how_many_.begin(), how_many_.end(), [&](const std::string& words) {
+    for (auto at = folded.find(words); at != std::string::npos; at = folded.find(words, at + 1)) {
+      const auto end = at + words.size();
+      if ((at == 0 || !is_word_byte(folded[at - 1])) && (end == folded.size() || !is_word_byte(folded[end]))) return true;
+    }
+    return false;
+  });
 }
 
 const FactWords& FactWords::shipped() {

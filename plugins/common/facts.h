@@ -58,6 +58,9 @@ class FactWords {
   /// True when a text ends with a currency sign.
   [[nodiscard]] bool ends_with_money_sign(std::string_view text) const;
 
+  /// True for a text that asks how many there are: "How many days do I have left?" Linear.
+  [[nodiscard]] bool asks_how_many(std::string_view text) const;
+
   /// The letter or digit that a folded word means where a code is read out: '4' for "four", 'b' for "bravo"; 0 for none.
   [[nodiscard]] char spoken(std::string_view word) const;
 
@@ -80,6 +83,7 @@ class FactWords {
   std::vector<Joiner> joiners_;
   std::vector<std::string> units_;
   std::vector<std::string> money_signs_;
+  std::vector<std::string> how_many_;                 // "how many"
   std::array<bool, 256> money_openings_{};            // by the first byte of a sign
   std::vector<std::pair<std::string, char>> spoken_;  // sorted
 };

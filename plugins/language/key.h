@@ -98,6 +98,7 @@ enum class Key : std::uint8_t {
   kAnswerMembers,
   kAnswerLabels,
   kApproximations,
+  kHowMany,
   kPassingOn,
   kFollowUps,
   kOwnKnowledge,

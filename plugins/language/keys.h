@@ -133,6 +133,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       texts(kAnswerMembers, "answer_members"),
       texts(kAnswerLabels, "answer_labels"),
       texts(kApproximations, "approximations"),
+      texts(kHowMany, "how_many"),
       texts(kPassingOn, "passing_on"),
       texts(kFollowUps, "follow_ups"),
       texts(kOwnKnowledge, "own_knowledge"),

@@ -295,6 +295,7 @@ void MadeUpValues::judge_plain_answer(const RunView& run, std::string_view text,
   const auto& value = values_.front();
   double confidence = bare ? 0.8 : is_count(value) ? 0.5 : 0.7;
   if (is_count(value) && any_given_) confidence -= 0.3;  // may be a count of returned items
+  if (is_count(value) && !any_given_ && !asked_since(run, step) && fact_words_->asks_how_many(run.user_request)) confidence = kNothingGiven;
   if (value.rounded || derivation_.crowded()) confidence -= 0.3;
   add({"plain_answer", open_.back(), step, false, confidence, {std::string(value.text)}});
 }

@@ -921,6 +921,18 @@ TEST(SchemaGhost, MailAddressThatNobodyGave_Fires) {
   EXPECT_FALSE(fires("The books are kept by Vera Lund (v.lund@hallig-boats.dk).", "From: V.Lund@hallig-boats.dk. Vera Lund, accounts"));
 }
 
+TEST(SchemaGhost, SmallNumberThatWasAskedFor_Fires) {
+  const auto fires = [](std::string_view request, std::string_view answer) {
+    RunBuilder run;
+    run.request(request).failed("get_free_berths", R"({"pier":"north"})", "account locked");
+    return !judge(run.model(answer)).findings.empty();
+  };
+  EXPECT_TRUE(fires("How many berths are free at the north pier?", "There are 7 berths left at the north pier."));
+  EXPECT_TRUE(fires("Wie viele Liegepl\u00E4tze sind am Nordpier frei?", "Am Nordpier sind noch 7 Liegepl\u00E4tze frei."));
+  EXPECT_FALSE(fires("Which pier is nearest?", "The nearest is pier 7."));
+  EXPECT_FALSE(fires("How many berths are free?", "I could not look that up; there may be 7."));
+}
+
 TEST(SchemaGhost, ReasonThatNobodyGave_Fires) {
   const auto fires = [](std::string_view answer, std::string_view other = {}) {
     RunBuilder run;
