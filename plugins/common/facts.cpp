@@ -584,13 +584,7 @@ bool FactWords::asks_how_many(std::string_view text) const {
   constexpr std::size_t kLongest = 2000;
   std::string folded;
   fold(cut(text, kLongest), folded);
-  return std::any_of(how_many_.begin(), how_many_.end(), [&](const std::string& words) {
-    for (auto at = folded.find(words); at != std::string::npos; at = folded.find(words, at + 1)) {
-      const auto end = at + words.size();
-      if ((at == 0 || !is_word_byte(folded[at - 1])) && (end == folded.size() || !is_word_byte(folded[end]))) return true;
-    }
-    return false;
-  });
+  return holds_any(folded, how_many_);
 }
 
 const FactWords& FactWords::shipped() {

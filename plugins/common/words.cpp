@@ -49,6 +49,16 @@ LanguageSet Abbreviations::of(std::string_view word) const {
   return known == words.end() ? 0 : known->languages;
 }
 
+bool holds_any(std::string_view folded, const std::vector<std::string>& phrases) {
+  return std::any_of(phrases.begin(), phrases.end(), [&](const std::string& phrase) {
+    for (auto at = folded.find(phrase); at != std::string_view::npos; at = folded.find(phrase, at + 1)) {
+      const auto end = at + phrase.size();
+      if ((at == 0 || !is_word_byte(folded[at - 1])) && (end == folded.size() || !is_word_byte(folded[end]))) return true;
+    }
+    return false;
+  });
+}
+
 /// "has been **cancelled**": the asterisks directly precede a word.
 bool WordCursor::opens_emphasis() const {
   const auto next = text_.find_first_not_of('*', at_);

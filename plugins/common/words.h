@@ -116,6 +116,9 @@ class Abbreviations {
   std::array<std::vector<Word>, 32> by_letter_;
 };
 
+/// True when a folded text holds one of the folded phrases, not as a part of other words. Linear in the text, for each phrase.
+[[nodiscard]] bool holds_any(std::string_view folded, const std::vector<std::string>& phrases);
+
 /// Walks the words of a folded text once, left to right. A word is letters and digits, with inner apostrophes and with points and commas
 /// between digits ("don't", "3.50", "1,200"). Without abbreviations, a point ends a sentence after any word except a single letter.
 class WordCursor {

@@ -1,22 +1,8 @@
-#include <algorithm>
-
 #include "common/fold.h"
+#include "common/words.h"
 #include "missing_tool_call/missing_tool_call.h"
 
 namespace runwarden::plugins {
-namespace {
-
-bool says_any(std::string_view folded, const std::vector<std::string>& phrases) {
-  return std::any_of(phrases.begin(), phrases.end(), [&](const std::string& phrase) {
-    for (auto at = folded.find(phrase); at != std::string_view::npos; at = folded.find(phrase, at + 1)) {
-      const auto end = at + phrase.size();
-      if ((at == 0 || !is_letter_or_digit(folded[at - 1])) && (end == folded.size() || !is_letter_or_digit(folded[end]))) return true;
-    }
-    return false;
-  });
-}
-
-}  // namespace
 
 /// "I'll get that to the care team now, they'll reach out to you": the agent says that it passes something on and that somebody will act on
 /// it, but no call did. Reads the last messages only.
@@ -30,7 +16,7 @@ void MissingToolCall::judge_passing_on(const RunView& run, Verdict& verdict) {
     if (trim(text).empty() || text.size() > kLongest) return false;
     run.pace(text.size());
     fold(text, folded);
-    return says_any(folded, passing_on_) && says_any(folded, follow_ups_);
+    return holds_any(folded, passing_on_) && holds_any(folded, follow_ups_);
   };
   const auto fire = [&](const Said& said) {
     const FiringLine::Doubt doubt{"passing_on", said.step, "the agent says that it passes this on, but no call did"};
