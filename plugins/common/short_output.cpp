@@ -134,8 +134,8 @@ bool is_failed_status(std::string_view digits) {
 void ShortSigns::set_words(const Vocabulary& vocabulary) {
   continuations_ = vocabulary.words(Key::kFailureContinuations);
   stops_ = vocabulary.words(Key::kFailureStops);
-  failed_statuses_ = vocabulary.words(Key::kFailedStatuses);
-  refusing_words_ = vocabulary.words(Key::kRefusingWords);
+  failed_statuses_ = NameSet(vocabulary.words(Key::kFailedStatuses));
+  refusing_words_ = NameSet(vocabulary.words(Key::kRefusingWords));
   reason_phrases_ = vocabulary.words(Key::kReasonPhrases);
   status_labels_ = vocabulary.words(Key::kStatusLabels);
   for (const auto& label : status_labels_) status_letters_ |= std::uint32_t{1} << (label[0] & 31);
@@ -295,7 +295,7 @@ bool ShortSigns::is_refusal(std::string_view folded) const {
   std::size_t at = 0;
   for (int words = 0; words <= kMostBefore; ++words) {
     const auto end = word_end(folded, at);
-    if (words > 0 && among(folded.substr(at, end - at), refusing_words_)) {
+    if (words > 0 && refusing_words_.contains(folded.substr(at, end - at))) {
       const auto rest = folded.substr(end);
       return rest.empty() || rest[0] == '.' || (rest[0] == ':' && !counts(rest.substr(1)));
     }
@@ -308,12 +308,12 @@ bool ShortSigns::is_refusal(std::string_view folded) const {
 /// "rejected", "not_possible", "SEAT_TAKEN", "insufficient_funds": a code for an outcome that is a failure.
 bool ShortSigns::refuses(std::string_view code) const {
   constexpr std::size_t kLongestCode = 40;
-  if (among(code, failed_statuses_)) return true;
+  if (failed_statuses_.contains(code)) return true;
   if (code.empty() || code.size() > kLongestCode) return false;
   const auto part = [](char c) { return is_word_byte(to_lower(c)) || c == '_' || c == '-'; };
   if (!std::all_of(code.begin(), code.end(), part)) return false;
   const auto first = code.substr(0, code.find_first_of("_-"));
-  return among(first, refusing_words_) || among(code.substr(code.find_last_of("_-") + 1), refusing_words_);
+  return refusing_words_.contains(first) || refusing_words_.contains(code.substr(code.find_last_of("_-") + 1));
 }
 
 /// The text without brackets, tags, bold marks and pictures before its first word, and without "content:" or "result:".

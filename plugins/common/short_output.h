@@ -103,8 +103,8 @@ class ShortSigns {
   NameSet machines_;                          // "service"
   std::vector<std::string> continuations_;    // "timed out after"
   std::vector<std::string> stops_;            // "failed to be"
-  std::vector<std::string> failed_statuses_;  // {"status": "failed"}
-  std::vector<std::string> refusing_words_;   // {"code": "SEAT_TAKEN"}
+  NameSet failed_statuses_;                   // {"status": "failed"}
+  NameSet refusing_words_;                    // {"code": "SEAT_TAKEN"}
   std::vector<std::string> reason_phrases_;   // "not found"
   std::vector<std::string> status_labels_;    // "http", in order
   std::uint32_t status_letters_ = 0;          // the lowest five bits of their first letters, one bit each

@@ -49,6 +49,15 @@ LanguageSet Abbreviations::of(std::string_view word) const {
   return known == words.end() ? 0 : known->languages;
 }
 
+std::string_view longest_word(std::string_view phrase) {
+  std::string_view longest;
+  for_each_word(phrase, [&](std::string_view word) {
+    if (word.size() > longest.size()) longest = word;
+    return true;
+  });
+  return longest;
+}
+
 bool holds_any(std::string_view folded, const std::vector<std::string>& phrases) {
   return std::any_of(phrases.begin(), phrases.end(), [&](const std::string& phrase) {
     for (auto at = folded.find(phrase); at != std::string_view::npos; at = folded.find(phrase, at + 1)) {

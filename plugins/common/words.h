@@ -116,6 +116,9 @@ class Abbreviations {
   std::array<std::vector<Word>, 32> by_letter_;
 };
 
+/// The longest word of a phrase, by which a filter finds it. A view into `phrase`.
+[[nodiscard]] std::string_view longest_word(std::string_view phrase);
+
 /// True when a folded text holds one of the folded phrases, not as a part of other words. Linear in the text, for each phrase.
 [[nodiscard]] bool holds_any(std::string_view folded, const std::vector<std::string>& phrases);
 

@@ -18,15 +18,6 @@ std::string_view final_word(std::string_view phrase) {
   return phrase.substr(phrase.rfind(' ') + 1);
 }
 
-std::string_view longest_word(std::string_view phrase) {
-  std::string_view longest;
-  for_each_word(phrase, [&](std::string_view word) {
-    if (word.size() > longest.size()) longest = word;
-    return true;
-  });
-  return longest;
-}
-
 std::string_view up_to_last_letter(std::string_view text) {
   while (!text.empty() && !is_letter_or_digit(text.back())) text.remove_suffix(1);
   return text;

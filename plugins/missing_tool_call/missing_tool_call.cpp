@@ -125,8 +125,8 @@ MissingToolCall::MissingToolCall(const Settings& settings)
   send_group_ = group_of(vocabulary, Key::kSendingVerbs, lexicon_);
   const auto sending = lexicon_.verbs_named(vocabulary.words(Key::kSendingVerbs));
   send_verb_ = sending.empty() ? kNoVerb : sending.front();
-  passing_on_ = vocabulary.words(Key::kPassingOn);
-  follow_ups_ = vocabulary.words(Key::kFollowUps);
+  passing_on_ = Phrases(vocabulary.words(Key::kPassingOn));
+  follow_ups_ = Phrases(vocabulary.words(Key::kFollowUps));
 }
 
 /// Collects the relevant verbs (request verbs, verbs that need a tool of their own, and their synonyms) and the verbs of any action.

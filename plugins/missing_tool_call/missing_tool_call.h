@@ -10,6 +10,7 @@
 #include "common/evidence_index.h"
 #include "common/findings.h"
 #include "common/hash_set.h"
+#include "common/phrases.h"
 #include "common/recovery.h"
 #include "common/settings.h"
 #include "common/word_filter.h"
@@ -201,8 +202,8 @@ class MissingToolCall {
   std::uint16_t finish_group_ = 0;
   std::uint16_t send_group_ = 0;
   std::uint16_t send_verb_ = kNoVerb;
-  std::vector<std::string> passing_on_;  // "taking a message"
-  std::vector<std::string> follow_ups_;  // "they will call you"
+  Phrases passing_on_;  // "taking a message"
+  Phrases follow_ups_;  // "they will call you"
   bool about_action_;
   bool admission_;
   bool other_tools_;

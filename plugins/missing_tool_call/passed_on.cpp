@@ -7,16 +7,23 @@ namespace runwarden::plugins {
 /// "I'll get that to the care team now, they'll reach out to you": the agent says that it passes something on and that somebody will act on
 /// it, but no call did. Reads the last messages only.
 void MissingToolCall::judge_passing_on(const RunView& run, Verdict& verdict) {
-  constexpr std::size_t kMostRead = 6, kLongest = 4096;
+  constexpr std::size_t kMostRead = 4, kLongest = 4096;
   constexpr double kPassedOn = 0.65;
   if (send_verb_ == kNoVerb) return;
   std::size_t read_messages = 0;
   std::string folded;
+  HashSet words;
   const auto tells = [&](std::string_view text) {
-    if (trim(text).empty() || text.size() > kLongest) return false;
+    if (text.size() > kLongest) return false;
     run.pace(text.size());
+    if (!follow_ups_.may_be_in(text) || !passing_on_.may_be_in(text)) return false;
     fold(text, folded);
-    return holds_any(folded, passing_on_) && holds_any(folded, follow_ups_);
+    words.clear();
+    for_each_word(folded, [&](std::string_view word) {
+      words.insert(hash_bytes(word));
+      return true;
+    });
+    return follow_ups_.in(folded, words) && passing_on_.in(folded, words);
   };
   const auto fire = [&](const Said& said) {
     const FiringLine::Doubt doubt{"passing_on", said.step, "the agent says that it passes this on, but no call did"};
