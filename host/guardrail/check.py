@@ -382,7 +382,10 @@ def _only_zero_results(text):
                 cursor.skip(cursor.next())
                 token = "null"
         elif token in ("}", "]"):
-            zero = zero or before == ("{" if token == "}" else "[")
+            hollow = before == ("{" if token == "}" else "[")
+            if hollow and key in SIGNS["telling_when_empty"]:
+                return False
+            zero = zero or hollow
         elif token == "null":
             zero = True
         elif token == "number":

@@ -93,6 +93,7 @@ constexpr std::pair<const char*, plugins::Key> kSignLists[] = {
     {"envelopes", plugins::Key::kEnvelopeMembers},
     {"text_envelopes", plugins::Key::kTextEnvelopeMembers},
     {"metadata", plugins::Key::kMetadataMembers},
+    {"telling_when_empty", plugins::Key::kTellingWhenEmpty},
 };
 
 struct Openings {

@@ -98,6 +98,7 @@ bool only_zero_results(std::string_view text, std::string_view asked, const Cont
       skip_value(cursor, cursor.next());
       token = Token::kFalse;
     } else if ((token == Token::kObjectEnd && previous == Token::kObject) || (token == Token::kArrayEnd && previous == Token::kArray)) {
+      if (rules.telling_when_empty.contains(key)) return false;
       results.take_hollow();
     } else if (!results.take(token, key, cursor.text())) {
       return false;

@@ -17,6 +17,7 @@ struct ContentRules {
   std::vector<std::string> error_openings;
   std::vector<std::string> error_report_words;  // "rate": "error rate" opens a report
   NameSet metadata_members;                     // "page": not the content of an answer
+  NameSet telling_when_empty;                   // "conflicts": that there are none is the answer
   std::vector<std::string> count_names;         // "total"
   NameSet envelope_members;                     // "result": holds a tool's answer
   ShortSigns short_signs;

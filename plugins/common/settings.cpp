@@ -209,6 +209,7 @@ ContentRules make_content_rules(const Settings& settings, std::string_view signs
   rules.error_openings = vocabulary.words(Key::kErrorOpenings);
   rules.error_report_words = vocabulary.words(Key::kErrorReportWords);
   rules.metadata_members = NameSet(vocabulary.words(Key::kMetadataMembers));
+  rules.telling_when_empty = NameSet(vocabulary.words(Key::kTellingWhenEmpty));
   rules.count_names = vocabulary.words(Key::kCountNames);
   rules.envelope_members = NameSet(vocabulary.words(Key::kEnvelopeMembers));
   rules.tools = ToolWords(vocabulary);

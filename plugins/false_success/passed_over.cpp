@@ -233,6 +233,8 @@ void FalseSuccess::find_untold_failure(const RunView& run, const FinalMessage& m
 void FalseSuccess::collect_aliases(const RunView& run, std::string_view id, std::size_t end, std::vector<std::string_view>& names) const {
   constexpr std::size_t kMost = 4;
   names.assign(1, id);
+  // Of a mail address, the part before the sign.
+  if (const auto sign = id.find('@'); sign != std::string_view::npos && sign >= 3) names.push_back(id.substr(0, sign));
   for (std::size_t i = 0; i < end && names.size() < kMost; ++i) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kTool) continue;

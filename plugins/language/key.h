@@ -157,6 +157,7 @@ enum class Key : std::uint8_t {
   kEnvelopeMembers,
   kTextEnvelopeMembers,
   kMetadataMembers,
+  kTellingWhenEmpty,
   kCountNames,
   kErrorDetailMembers,
   kObjectEndings,

@@ -190,6 +190,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       names(kEnvelopeMembers, "envelope_members"),
       names(kTextEnvelopeMembers, "text_envelope_members"),
       names(kMetadataMembers, "metadata_members"),
+      names(kTellingWhenEmpty, "telling_when_empty"),
       names(kCountNames, "count_names"),
       names(kErrorDetailMembers, "error_detail_members"),
       names(kObjectEndings, "object_endings"),

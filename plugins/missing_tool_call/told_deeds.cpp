@@ -96,6 +96,8 @@ bool tells_of_before(const Reading& reading, const Claim& claim) {
     past |= has(cues, kCuePastPassive);
   }
   const auto end = std::min(sentence.end, claim.word + 2 + kReach);
+  const auto already = [](const ReadWord& word) { return has(word.cues, kCueAlready); };
+  if (past && std::any_of(reading.words.begin() + sentence.begin, reading.words.begin() + claim.word, already)) return true;
   if (!past || claim.word + 1 >= end || !has(reading.words[claim.word + 1].cues, kCuePreposition)) return false;
   return std::any_of(reading.words.begin() + claim.word + 2, reading.words.begin() + end,
                      [](const ReadWord& word) { return is_digit(word.text[0]); });

@@ -513,6 +513,16 @@ TEST(MissingToolCall, ToolThatIsGivenAnOldAndANewText_Writes) {
   EXPECT_TRUE(fires(R"({"file":"main.go","from_line":1,"to_line":12})"));
 }
 
+TEST(MissingToolCall, WhatIsSoAlready_WasDoneByOthers) {
+  const auto fires = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("Move the Alba to berth 7.").tool("list_berths", R"({"boat":"Alba"})", R"({"free":[7,9]})");
+    return !judge(run.model(answer)).findings.empty();
+  };
+  EXPECT_FALSE(fires("The Alba is already at berth 7 (it was moved this morning by her owner)."));
+  EXPECT_TRUE(fires("The Alba has been moved to berth 7."));
+}
+
 TEST(MissingToolCall, ShellThatOnlyLooks_DidNothing) {
   const auto fires = [](std::string_view command) {
     RunBuilder run;

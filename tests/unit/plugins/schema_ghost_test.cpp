@@ -933,6 +933,16 @@ TEST(SchemaGhost, SmallNumberThatWasAskedFor_Fires) {
   EXPECT_FALSE(fires("How many berths are free?", "I could not look that up; there may be 7."));
 }
 
+TEST(SchemaGhost, EmptyListOfWhatIsInTheWay_IsAnAnswer) {
+  const auto fires = [](std::string_view output) {
+    RunBuilder run;
+    run.request("Can Vera and Tom sail on Tuesday?").tool("check_crew", R"({"day":"Tuesday"})", output);
+    return !judge(run.model("Both are free on Tuesday. The Alba sails at 14:20 from berth 31 with Lennart Halvorsen.")).findings.empty();
+  };
+  EXPECT_TRUE(fires(R"({"vera":{"sailings":[]},"tom":{"sailings":[]}})"));
+  EXPECT_FALSE(fires(R"({"vera":{"busy":[]},"tom":{"busy":[]}})"));
+}
+
 TEST(SchemaGhost, ReasonThatNobodyGave_Fires) {
   const auto fires = [](std::string_view answer, std::string_view other = {}) {
     RunBuilder run;
