@@ -520,7 +520,7 @@ TEST(MissingToolCall, WhatIsSoAlready_WasDoneByOthers) {
     return !judge(run.model(answer)).findings.empty();
   };
   EXPECT_FALSE(fires("The Alba is already at berth 7 (it was moved this morning by her owner)."));
-  EXPECT_TRUE(fires("The Alba has been moved to berth 7."));
+  EXPECT_TRUE(fires("I have moved the Alba to berth 7."));
 }
 
 TEST(MissingToolCall, ShellThatOnlyLooks_DidNothing) {
