@@ -38,6 +38,12 @@ void skip_value(JsonScanner& cursor, Token token) {
   while (token != Token::kBad && cursor.depth() >= depth) token = cursor.next();
 }
 
+/// "sailings", "results": of a list that is null. "status" and "address" name one thing.
+bool names_several(std::string_view key) {
+  constexpr std::size_t kShortest = 4;
+  return key.size() >= kShortest && key.ends_with('s') && !key.ends_with("ss") && !key.ends_with("us") && !key.ends_with("is");
+}
+
 /// Whether the values of a JSON text are all zero results, or repeat the arguments.
 class ZeroResults {
  public:
@@ -47,7 +53,10 @@ class ZeroResults {
   bool take(Token token, std::string_view key, std::string_view text) {
     switch (token) {
       case Token::kTrue: return false;
-      case Token::kNull: null_ = true; return true;
+      case Token::kNull:
+        null_ = true;
+        hollow_ = hollow_ || names_several(key);
+        return true;
       case Token::kString: return text.empty() || repeats(text);
       case Token::kNumber:
         if (!is_zero(text)) return repeats(text);

@@ -943,6 +943,16 @@ TEST(SchemaGhost, EmptyListOfWhatIsInTheWay_IsAnAnswer) {
   EXPECT_FALSE(fires(R"({"vera":{"busy":[]},"tom":{"busy":[]}})"));
 }
 
+TEST(SchemaGhost, ListThatIsNullBesideWhatWasAskedWith_IsEmpty) {
+  const auto fires = [](std::string_view output) {
+    RunBuilder run;
+    run.request("Which ferry sails to Hallig on 26 July?").tool("get_timetable", R"({"day":"2026-07-26"})", output);
+    return !judge(run.model("One ferry sails at 08:15 and another at 13:30, for 39 euros each way.")).findings.empty();
+  };
+  EXPECT_TRUE(fires(R"({"day":"2026-07-26","sailings":null})"));
+  EXPECT_FALSE(fires(R"({"day":"2026-07-26","status":null})")) << "a record of that day";
+}
+
 TEST(SchemaGhost, ReasonThatNobodyGave_Fires) {
   const auto fires = [](std::string_view answer, std::string_view other = {}) {
     RunBuilder run;
