@@ -232,7 +232,7 @@ SIGNS = @@SIGNS@@
 _FAILED, _REFUSED, _ACTION_FAILED, _NOT_THERE = "failed", "refused", "action_failed", "not_there"
 _WORD = "[a-z0-9\x80-\xff]"
 _ENVELOPES = SIGNS["envelopes"] + SIGNS["text_envelopes"]
-_COUNTS = set("total count size length hits matches found num_results totalcount total_count numresults results rows resultcount".split())
+_COUNTS = "total count size length hits matches found results rows".split()
 
 
 def _failed(call):
@@ -256,9 +256,28 @@ def _empty_text(output):
         return True
     if text[0] in "{[":
         return len(text) == 2 or not _trim(text[1:-1]) or _only_zero_results(text)
-    if 0 < text.count("\n") < 4 and len(text) <= 600 and (_empty_phrase(text.split("\n")[0]) or _empty_phrase(text.split("\n")[-1])):
-        return True
-    return _empty_phrase(text)
+    lines = text.split("\n")
+    if 1 < len(lines) <= 4 and len(text) <= 600:
+        head_only = len(lines) == 2 and "-" in lines[-1] and not lines[-1].strip("|-+: \t\r")
+        if head_only or _empty_phrase(lines[0]) or _empty_phrase(_trim(lines[-1])):
+            return True
+    return _empty_phrase(text) or _labels_nothing(text) or _is_empty_markup(text)
+
+
+def _labels_nothing(text):
+    label, colon, value = text.partition(":")
+    return bool(colon) and len(text) <= 40 and " " not in _trim(label) and _counts_found(_low(label)) and _trim(value) in ("0", "[]", "{}")
+
+
+def _counts_found(name):
+    return any(word in name for word in _COUNTS)
+
+
+def _is_empty_markup(text):
+    several = re.match("<([^ />]{3,}s)[ />]", text)
+    if not several or len(text) > 200 or text[-1] != ">" or re.search("(?:ss|us|is)$", several[1]):
+        return False
+    return not re.sub("<[^>]*>", "", text).strip() and all(_is_zero(value) for value in re.findall('"([^"]*)"', text))
 
 
 def _empty_phrase(text):
@@ -389,36 +408,47 @@ def _is_zero(digits):
 
 
 def _only_zero_results(text):
-    cursor, zero, zeros, counted, key, hollow, telling, total = _Json(text), False, 0, True, "", False, False, False
+    cursor, nulls, blanks, zeros, counted, key, hollow, telling, total = _Json(text), 0, 0, 0, True, "", False, False, False
     before = cursor.next()
     while (token := cursor.next()) != "end":
+        if token == "string" and cursor.value == "0":
+            token = "number"
         if token == "bad" or token == "true" or (token == "string" and cursor.value):
             return False
         if token == "key":
             key = _low(cursor.value)
-            if key in SIGNS["metadata"]:
+            if key in SIGNS["metadata"] or key.startswith("@"):
                 value = cursor.next()
-                hollow = hollow or (value == "string" and key in SIGNS["messages"] and _empty_phrase(cursor.value))
+                hollow = hollow or (value == "string" and _says_nothing(key, cursor.value))
                 cursor.skip(value)
-                token = "null"
+                token = "false"
         elif token in ("}", "]"):
             nothing = before == ("{" if token == "}" else "[")
             telling = telling or (nothing and key in SIGNS["telling_when_empty"])
-            hollow = hollow or nothing
+            hollow = hollow or (nothing and key not in SIGNS["telling_when_empty"])
         elif token == "false":
             hollow = hollow or key in SIGNS["existence"]
         elif token == "null":
-            zero = True
+            nulls += 1
+        elif token == "string":
+            blanks += 1
         elif token == "number":
             if not _is_zero(cursor.value):
                 return False
-            zeros, counted, total = zeros + 1, counted and key in _COUNTS, total or key in _COUNTS
+            zeros, counted, total = zeros + 1, counted and _counts_found(key), total or _counts_found(key)
         before = token
-    if telling and not total:
+    page = telling and total
+    if telling and not (page or hollow or nulls):
         return False
     if zeros and not counted:
-        return hollow or zeros >= 3
-    return hollow or zero or zeros > 0
+        return hollow or page or zeros >= 3
+    return hollow or blanks > 0 or zeros > 0 or nulls > 0
+
+
+def _says_nothing(key, value):
+    if key in SIGNS["messages"]:
+        return _empty_phrase(value)
+    return "_" in value and _empty_phrase(value.replace("_", " "))
 
 
 def _soft_failure(output):
@@ -445,6 +475,9 @@ def _inner(text):
         return _only_member(text)
     if text[0] == "[" and len(text) > 1:
         return text[1:-1] if re.fullmatch("\\[[A-Za-z\x80-\xff][^][{}]*\\]", text) else _only_item(text)
+    body = re.match("(?:HTTP|[Ss]tatus)[^{[]*[0-9][^{[]*(?=[{[])", text[:80])
+    if body:
+        return text[body.end():]
     colon = text[:80].find(":")
     if colon < 0 or text[colon + 1:colon + 2] not in tuple(_BLANK):
         return ""
@@ -591,6 +624,8 @@ def _short_sign(output):
 
 
 def _text_sign(text):
+    if text.startswith("<") and re.search("Fault>|<fault|status=\"error\"", text[:200]):
+        return _FAILED
     bare = _without_marks(text)
     sign = _FAILED if _opens_with_class(bare) else _sign_of(_fold_bytes(bare[:160]).replace("_", " "))
     return sign if sum(1 for line in text.split("\n") if _trim(line)) <= 2 else None
@@ -605,7 +640,7 @@ def _without_marks(text):
 def _opens_with_class(text):
     name = re.match("[A-Za-z0-9._\x80-\xff]*", text)[0]
     last, rest = name.rpartition(".")[2], text[len(name):]
-    if len(last) < 7 or not "A" <= last[0] <= "Z" or not last.endswith(("Error", "Exception")):
+    if len(last) < 7 or not "A" <= last[0] <= "Z" or not last.endswith(("Error", "Exception", "Violation", "Denied", "Failure")):
         return False
     return not rest or rest[0] == "(" or (rest[0] == ":" and not _counts(rest[1:]))
 
@@ -646,6 +681,8 @@ def _sign_of(folded):
     absent = _near_beginning(SIGNS["not_there"], folded)
     if _opens_with_status(folded):
         return _NOT_THERE if absent < len(folded) else _FAILED
+    if re.match("[45][0-9][0-9](?: - |: ) *[a-z]", folded):
+        return _ACTION_FAILED
     if absent == 0 and folded:
         return _NOT_THERE
     opening = _at_beginning(SIGNS["openings"], folded)
@@ -670,7 +707,7 @@ def _is_refusal(folded):
         end = at + len(word)
         if words > 0 and word in SIGNS["refusing"]:
             rest = folded[end:]
-            return not rest or rest[0] == "." or (rest[0] == ":" and not _counts(rest[1:]))
+            return not rest or rest[0] == "." or (rest[0] == ":" and not _counts(rest[1:])) or rest.startswith(" by ")
         if not word or folded[end:end + 1] != " ":
             return False
         at = end + 1

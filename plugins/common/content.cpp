@@ -19,6 +19,7 @@ using Token = JsonScanner::Token;
 constexpr std::size_t kLongestEmptyPhrase = 100;
 constexpr std::size_t kLongestSign = 8;  // "is_error"
 constexpr std::size_t kZerosThatAreNothing = 3;
+constexpr std::size_t kNullsThatAreNothing = 3;  // beside what repeats the arguments
 
 bool counts_what_was_found(std::string_view key, const ContentRules& rules) {
   return std::any_of(rules.count_names.begin(), rules.count_names.end(), [&](const auto& word) {
@@ -79,6 +80,12 @@ bool is_empty_phrase(std::string_view text, const Lexicon& lexicon, const Conten
   std::vector<std::string_view> words{word.text};
   while (cursor.next(word)) words.push_back(word.text);
   if (words.size() == 1) return (entry->cues & kCueEmptyWord) != 0;
+  // "No invoices for this account": behind a preposition stands what was looked for.
+  const auto is_preposition = [&](std::string_view one) {
+    const auto* known = lexicon.find(one);
+    return known != nullptr && has(known->cues, kCuePreposition);
+  };
+  const std::vector<std::string_view> named(words.begin(), std::find_if(words.begin(), words.end(), is_preposition));
   return std::any_of(entry->phrases.begin(), entry->phrases.end(),
                      [&](auto begins) {
                        const auto& phrase = lexicon.phrase(begins.phrase);
@@ -88,7 +95,7 @@ bool is_empty_phrase(std::string_view text, const Lexicon& lexicon, const Conten
                        const auto* next = lexicon.find(words[phrase.words.size()]);
                        return phrase.words.size() > 1 && next != nullptr && (next->cues & kCuePreposition) != 0;
                      }) ||
-         names_what_is_missing(words, *entry, lexicon) || denies_a_thing(words, *entry, lexicon, rules);
+         names_what_is_missing(named, *entry, lexicon) || denies_a_thing(named, *entry, lexicon, rules);
 }
 
 /// "There are no berths matching your search.", "Your search did not match any documents.": a short sentence without figures.
@@ -124,10 +131,13 @@ class ZeroResults {
       case Token::kTrue: return false;
       case Token::kFalse: hollow_ |= rules_.existence_members.contains(key); return true;
       case Token::kNull:
-        null_ = true;
+        ++nulls_;
         hollow_ = hollow_ || names_several(key);
         return true;
-      case Token::kString: return text.empty() || repeats(text);
+      case Token::kString:
+        if (text == "0") return take(Token::kNumber, key, text);
+        blanks_ += text.empty() ? 1u : 0u;
+        return text.empty() || repeats(text);
       case Token::kNumber:
         if (!is_zero(text)) return repeats(text);
         ++zeros_;
@@ -140,22 +150,29 @@ class ZeroResults {
 
   /// Takes a member that describes the answer: a message that says that there is none makes up for a list without items.
   void take_metadata(std::string_view key, Token token, std::string_view text, const Lexicon& lexicon) {
-    if (!rules_.message_members.contains(key) || token != Token::kString) return;
-    told_ |= is_empty_phrase(text, lexicon, rules_) || says_nothing_found(text, lexicon, rules_);
+    if (token != Token::kString) return;
+    if (rules_.message_members.contains(key)) {
+      told_ |= is_empty_phrase(text, lexicon, rules_) || says_nothing_found(text, lexicon, rules_);
+    } else if (text.find('_') != std::string_view::npos) {  // {"status": "NO_DATA"}
+      std::string words(text);
+      std::replace(words.begin(), words.end(), '_', ' ');
+      told_ |= is_empty_phrase(words, lexicon, rules_);
+    }
   }
 
   /// Takes an empty list or object that stands under `key`.
   void take_hollow(std::string_view key) {
-    hollow_ = true;
-    telling_ |= rules_.telling_when_empty.contains(key);
+    const bool telling = rules_.telling_when_empty.contains(key);
+    (telling ? telling_ : hollow_) = true;
   }
 
   [[nodiscard]] bool hold() const {
     // {"issues": []} is the answer, {"total": 0, "issues": []} a page of a search.
-    if (telling_ && !(zeros_ > 0 && total_)) return false;
+    const bool page = telling_ && zeros_ > 0 && total_;
+    if (telling_ && !page && !hollow_ && nulls_ == 0) return false;
     // A single 0 under another name may be a fact ("balance": 0); several zeros and nothing else mean no result.
-    if (zeros_ > 0 && !counted_) return hollow_ || zeros_ >= kZerosThatAreNothing;
-    return hollow_ || told_ || zeros_ > 0 || (null_ && repeated_ == 0);
+    if (zeros_ > 0 && !counted_) return hollow_ || page || zeros_ >= kZerosThatAreNothing;
+    return hollow_ || told_ || blanks_ > 0 || zeros_ > 0 || nulls_ >= kNullsThatAreNothing || (nulls_ > 0 && repeated_ == 0);
   }
 
  private:
@@ -166,8 +183,9 @@ class ZeroResults {
 
   std::string_view asked_;
   const ContentRules& rules_;
-  bool null_ = false;
+  std::size_t nulls_ = 0;
   bool hollow_ = false;
+  std::size_t blanks_ = 0;    // empty texts
   std::size_t repeated_ = 0;  // values that repeat the arguments
   std::size_t zeros_ = 0;     // numbers equal to 0
   bool counted_ = true;       // every zero has a name that counts
@@ -188,7 +206,7 @@ bool only_zero_results(std::string_view text, std::string_view asked, const Lexi
     if (token == Token::kBad) return false;
     if (token == Token::kKey) {
       key = cursor.text();
-      if (!rules.metadata_members.contains(key)) continue;
+      if (!rules.metadata_members.contains(key) && !key.starts_with('@')) continue;
       const auto value = cursor.next();
       results.take_metadata(key, value, cursor.text(), lexicon);
       skip_value(cursor, value);
@@ -209,8 +227,41 @@ bool is_empty_table(std::string_view text, const Lexicon& lexicon, const Content
   if (text.size() > kLongest) return false;
   const auto breaks = std::count(text.begin(), text.end(), '\n');
   if (breaks == 0 || breaks >= kMostLines) return false;
-  return is_empty_phrase(text.substr(0, text.find('\n')), lexicon, rules) ||
-         is_empty_phrase(trim(text.substr(text.rfind('\n') + 1)), lexicon, rules);
+  const auto last = trim(text.substr(text.rfind('\n') + 1));
+  if (breaks == 1 && last.find_first_not_of("|-+: ") == std::string_view::npos && last.find('-') != std::string_view::npos) return true;
+  return is_empty_phrase(text.substr(0, text.find('\n')), lexicon, rules) || is_empty_phrase(last, lexicon, rules);
+}
+
+/// "Total: 0", "results: []": a label that counts or holds what was found, and nothing.
+bool labels_nothing(std::string_view text, const ContentRules& rules) {
+  constexpr std::size_t kLongest = 40;
+  const auto colon = text.find(':');
+  if (text.size() > kLongest || colon == std::string_view::npos) return false;
+  const auto label = trim(text.substr(0, colon));
+  const auto value = trim(text.substr(colon + 1));
+  const bool nothing = value == "0" || value == "[]" || value == "{}";
+  return nothing && label.find(' ') == std::string_view::npos && counts_what_was_found(label, rules);
+}
+
+/// "<results/>", `<rows total="0"></rows>`: elements of several things, without text, whose attributes say no more than 0.
+bool is_empty_markup(std::string_view text) {
+  constexpr std::size_t kLongest = 200;
+  if (text.size() > kLongest || !text.starts_with('<') || !text.ends_with('>')) return false;
+  const auto name_end = text.find_first_of(" />", 1);
+  if (!names_several(text.substr(1, name_end - 1))) return false;
+  bool tag = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '<' || text[i] == '>') {
+      tag = text[i] == '<';
+    } else if (!tag && !blank(text[i])) {
+      return false;
+    } else if (text[i] == '"') {
+      const auto close = text.find('"', i + 1);
+      if (close == std::string_view::npos || !is_zero(text.substr(i + 1, close - i - 1))) return false;
+      i = close;
+    }
+  }
+  return true;
 }
 
 bool says_error(Token token, const JsonScanner& cursor) {
@@ -339,7 +390,8 @@ bool is_empty_output(std::string_view output, const Lexicon& lexicon, const Cont
     if (inner_is_empty(text, lexicon, rules, input)) return true;
     return rules.zero_results_are_empty && only_zero_results(text, input, lexicon, rules);
   }
-  if (is_empty_phrase(text, lexicon, rules) || is_empty_table(text, lexicon, rules) || says_nothing_found(text, lexicon, rules))
+  if (is_empty_phrase(text, lexicon, rules) || is_empty_table(text, lexicon, rules) || says_nothing_found(text, lexicon, rules) ||
+      labels_nothing(text, rules) || is_empty_markup(text))
     return true;
   return inner_is_empty(text, lexicon, rules, input);
 }

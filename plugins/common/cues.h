@@ -63,6 +63,7 @@ enum Cue : std::uint64_t {
   kCueConsent = 1ull << 54,           // "yes", "go ahead": agrees to what was proposed
   kCueRelative = 1ull << 55,          // "that", "which": after a noun, the following words describe it
   kCueClosingQuestion = 1ull << 56,   // "anything else": asks for nothing in particular
+  kCueNow = 1ull << 57,               // "now": a state that has just begun, "is now noted"
 };
 
 /// True when `cues` contains any of the wanted cues.

@@ -163,7 +163,9 @@ void EvidenceIndex::add_facts(std::string_view text) {
       known_.insert(fact.normal);
     }
   }
-  if (summed > 1) add_number(sum);
+  if (summed <= 1) return;
+  add_number(sum);
+  add_number(sum / static_cast<double>(summed));
 }
 
 /// True when the value is a known length, weight, volume, time or temperature in another unit.
@@ -217,9 +219,22 @@ bool EvidenceIndex::is_share(std::string_view text) const {
   });
 }
 
+/// "18.09." is a day in German, and a figure anywhere else: true when that day was added.
+bool EvidenceIndex::is_day(std::string_view text) const {
+  const auto point = text.find('.');
+  constexpr std::size_t kDigits = 2;
+  if (point == std::string_view::npos || point == 0 || point > kDigits || text.size() - point - 1 != kDigits) return false;
+  int day = 0, month = 0;
+  const auto end = text.data() + text.size();
+  const bool read = std::from_chars(text.data(), text.data() + point, day).ptr == text.data() + point &&
+                    std::from_chars(text.data() + point + 1, end, month).ptr == end;
+  return read && day >= 1 && day <= 31 && month >= 1 && month <= 12 && known_.contains(normal_date(month, day));
+}
+
 bool EvidenceIndex::holds(const Fact& fact) {
   if (holds_as_stated(fact)) return true;
   if (fact.kind == FactKind::kTime) return is_share(fact.text);
+  if (is_day(fact.text)) return true;
   return fact.kind == FactKind::kNumber && follows(std::abs(fact.number));
 }
 

@@ -28,6 +28,9 @@ class EvidenceIndex {
   /// Adds the codes that a speech reads out: "BZIW48" of "B Z I W four eight". Linear.
   void add_spoken(std::string_view text);
 
+  /// Adds a figure that follows from others, such as the result of a calculation.
+  void add_number(double value);
+
   /// Adds only the words of a text.
   void add_words(std::string_view text);
 
@@ -38,7 +41,7 @@ class EvidenceIndex {
   [[nodiscard]] bool holds_as_stated(const Fact& fact) const { return known_.contains(fact.normal) || holds_spelled(fact); }
 
   /// True when the fact was added in the same normal form or as part of an id, follows from two grounded numbers by a sum, difference,
-  /// product or share, or is the sum of one text's amounts.
+  /// product or share, or is the sum or the mean of one text's amounts.
   [[nodiscard]] bool holds(const Fact& fact);
 
   [[nodiscard]] bool holds_word(std::string_view word) const { return known_.contains(normal_id(word)); }
@@ -46,9 +49,9 @@ class EvidenceIndex {
  private:
   [[nodiscard]] bool follows(double value);
   [[nodiscard]] bool is_share(std::string_view text) const;
+  [[nodiscard]] bool is_day(std::string_view text) const;
   [[nodiscard]] bool converts(double value) const;
   void add_joined(std::string_view span);
-  void add_number(double value);
   void add_moments(std::string_view text);
 
   const FactWords* words_;

@@ -137,6 +137,7 @@ bool read_time(std::string_view word, Fact& fact) {
   if (half >= 0) hour = hour % 12 + 12 * half;
   fact.kind = FactKind::kTime;
   fact.normal = normal_time(hour, minute);
+  fact.number = hour * 60 + minute;
   return true;
 }
 

@@ -20,7 +20,7 @@ struct Fact {
   FactKind kind = FactKind::kNumber;
   bool money = false;        // has a currency sign or code
   bool strong = true;        // too specific for a count, a list number or a year
-  double number = 0;         // kNumber
+  double number = 0;         // kNumber; of kTime the minute of the day
   std::uint64_t normal = 0;  // hash of the normal form; a date without its year
   int year = 0;              // kDate; 0 without a year
   std::string_view text;     // as written

@@ -1,5 +1,8 @@
 #include "common/inner_output.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/words.h"
@@ -82,6 +85,16 @@ std::string_view behind_label(std::string_view text, const NameSet& names) {
   return names.contains(word) ? trim(text.substr(colon + 1)) : std::string_view{};
 }
 
+/// The body behind a line with the status of HTTP: "HTTP 200 {...}", "Status Code: 201. Response: {...}".
+std::string_view behind_status(std::string_view text) {
+  constexpr std::string_view kLines[] = {"HTTP", "Status", "status"};
+  if (std::none_of(std::begin(kLines), std::end(kLines), [&](auto line) { return text.starts_with(line); })) return {};
+  const auto open = text.substr(0, kLongestHead).find_first_of("{[");
+  if (open == std::string_view::npos) return {};
+  const auto head = text.substr(0, open);
+  return std::any_of(head.begin(), head.end(), is_digit) ? text.substr(open) : std::string_view{};
+}
+
 /// The object that an answer is, or that follows a label.
 std::string_view object_in(std::string_view output) {
   const auto open = output.substr(0, kLongestHead).find('{');
@@ -100,7 +113,13 @@ std::string_view inner_output(std::string_view output, const NameSet& names, std
     const auto inner = in_brackets(output);
     return inner.empty() ? only_item(output, names, buffer) : inner;
   }
-  return behind_label(output, names);
+  const auto body = behind_status(output);
+  return body.empty() ? behind_label(output, names) : body;
+}
+
+std::string_view answer_body(std::string_view output) {
+  const auto body = behind_status(trim(output));
+  return body.empty() ? output : body;
 }
 
 std::string_view only_news(std::string_view input, std::string_view output, std::string& buffer) {

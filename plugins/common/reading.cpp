@@ -505,10 +505,25 @@ std::uint32_t instruction_in(const Reading& out, const Sentence& sentence) {
     const auto& word = out.words[i];
     if ((i > sentence.begin && word.before == Break::kNone) || word.entry == nullptr || word.entry->verb == kNoVerb) continue;
     const auto& next = out.words[i + 1];
-    if (word.entry->forms == kFormBase && next.before == Break::kNone && has(next.cues, kCueDeterminer) && !is_article(next))
-      return i;
+    if (word.entry->forms == kFormBase && next.before == Break::kNone && has(next.cues, kCueDeterminer) && !is_article(next)) return i;
   }
   return sentence.end;
+}
+
+/// True for a word inside a quotation that follows a colon in its line: `Wes, 10 Feb: "I've sent you the contract."` Somebody else says it.
+bool stands_in_quotation(const Reading& out, std::uint32_t word) {
+  constexpr std::ptrdiff_t kLongest = 400;  // bytes of a quotation before the word, and behind it
+  const std::string_view text(out.folded);
+  const auto at = out.words[word].text.data() - text.data();
+  const auto from = std::max<std::ptrdiff_t>(0, at - kLongest);
+  const auto before = text.substr(static_cast<std::size_t>(from), static_cast<std::size_t>(at - from));
+  const auto open = before.rfind('"');
+  if (open == std::string_view::npos || before.find('\n', open) != std::string_view::npos) return false;
+  const auto colon = open == 0 ? std::string_view::npos : before.find_last_not_of(" *_", open - 1);
+  if (colon == std::string_view::npos || before[colon] != ':') return false;
+  const auto rest = text.substr(static_cast<std::size_t>(at), kLongest);
+  const auto close = rest.find_first_of("\"\n");
+  return close != std::string_view::npos && rest[close] == '"';
 }
 
 void find_claims(Reading& out, std::uint32_t number) {
@@ -539,6 +554,7 @@ void find_claims(Reading& out, std::uint32_t number) {
       if (!verb_claims(out, i, before, claim) && !checked_attribute(out, sentence, i, before, claim)) continue;
     }
     if (has(word.cues, kCueChecked | kCueFinding) && nothing_follows(out, sentence, i)) continue;
+    if (stands_in_quotation(out, i)) continue;
     out.claims.push_back(claim);
   }
 }
@@ -687,8 +703,8 @@ namespace {
 /// known.
 bool often_marked(std::string_view text) {
   constexpr std::size_t kWordsToOne = 4;
-  constexpr std::size_t kFewest = 8;  // fewer words are no evidence
-  constexpr char kSign = '\xE2';      // begins currency signs, dashes and quotes in UTF-8, but no letter with a diacritic
+  constexpr std::size_t kFewest = 8;      // fewer words are no evidence
+  constexpr char kSign = '\xE2';          // begins currency signs, dashes and quotes in UTF-8, but no letter with a diacritic
   constexpr unsigned char kFirst = 0xC4;  // begins the first letter that none of the three has
   std::size_t words = 0;
   std::size_t marked = 0;

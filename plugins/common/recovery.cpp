@@ -177,7 +177,7 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
   std::vector<std::string> words;
   split_tool_name(base_name(tool), words);
   meaning.reads = is_read_tool(tool, *words_);
-  read_name(words, meaning);
+  read_name(words, base_name(tool).size() < tool.size(), meaning);
   if (!meaning.groups.empty()) meaning.group = meaning.groups.front();
   // "browse" alone drives a browser, which can press any button; "browse_products" is a look-up.
   if (words.size() == 1 && among(words[0], words_->any_purpose_names)) meaning.reads = false;
@@ -190,8 +190,9 @@ const ToolMeaning& Recovery::meaning(std::string_view tool) {
   return meaning;
 }
 
-/// Takes the verbs and nouns of a tool's name, and whether it reads although its first word does not say so.
-void Recovery::read_name(const std::vector<std::string>& words, ToolMeaning& meaning) const {
+/// Takes the verbs and nouns of a tool's name, and whether it reads although its first word does not say so. `named_within`: the name has a
+/// namespace.
+void Recovery::read_name(const std::vector<std::string>& words, bool named_within, ToolMeaning& meaning) const {
   bool looks_up = false;  // "fhir_get", "jira_get_issue": the verb may come after the name of a system
   bool changes = false;
   bool gets = false;  // regardless of the other words: "order_lookup", "slack_get_channel"
@@ -203,7 +204,10 @@ void Recovery::read_name(const std::vector<std::string>& words, ToolMeaning& mea
     changes_for_sure |= among(word, words_->changing_words);
     const auto* entry = lexicon_->find(word);
     if (is_any_purpose(words, word, meaning)) meaning.any_purpose = true;
-    if (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0 && !is_plural(word, *entry)) {
+    const bool thing =
+        &word == &words.back() && (words.size() > 1 || named_within) && meaning.groups.empty() && among(word, words_->noun_words);
+    if (!thing && entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0 && !is_plural(word, *entry)) {
+      if (meaning.groups.empty()) meaning.may_look = among(lexicon_->verb(entry->verb).lemma, words_->looking_verbs);
       meaning.groups.push_back(lexicon_->verb(entry->verb).group);
       changes |= !behind;
       // "issue_refund": one verb is the action, the other its object.
@@ -240,7 +244,7 @@ void Recovery::keys_of(const StepView& step) {
   // What a query of SQL returns makes no change good that failed.
   const bool queries = known.any_purpose && has_statement(step.input, Statement::kQuery);
   keys_.push_back(mix(queries ? kQueryKey : kToolKey, hash_bytes(step.name)));
-  if (known.reads || known.group == 0) return;
+  if (queries || known.reads || known.group == 0) return;
   for (const auto noun : known.nouns) keys_.push_back(mix(mix(kWriteKey, known.group), noun));
 }
 

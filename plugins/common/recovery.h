@@ -42,6 +42,7 @@ struct ToolMeaning {
   bool reads = false;                 // it only looks things up
   bool any_purpose = false;           // a terminal, a browser, a generic API call, or an unknown kind: it may have done anything
   bool meaningless = false;           // the name contains no word at all: "x1", "tool_3"
+  bool may_look = false;              // what it does may change nothing: "resolve_group"
   bool unknown = false;               // no word of the name says what it does: "fx_rate", "checkin"
   std::vector<std::uint16_t> groups;  // of all its verbs
   std::vector<std::uint64_t> nouns;   // hash_noun() of its other words
@@ -85,7 +86,7 @@ class Recovery {
 
   [[nodiscard]] bool is_plural(std::string_view word, const WordEntry& entry) const;
   [[nodiscard]] bool is_any_purpose(const std::vector<std::string>& words, const std::string& word, const ToolMeaning& meaning) const;
-  void read_name(const std::vector<std::string>& words, ToolMeaning& meaning) const;
+  void read_name(const std::vector<std::string>& words, bool named_within, ToolMeaning& meaning) const;
   [[nodiscard]] bool has_telling_word(const std::vector<std::string>& words) const;
   void keys_of(const StepView& step);
   [[nodiscard]] bool looked_up_since(const ToolMeaning& tool) const;

@@ -87,8 +87,18 @@ bool opens_with_class(std::string_view text) {
   const auto name = text.substr(0, end);
   const auto last = name.substr(name.rfind('.') + 1);
   if (last.size() < 7 || last[0] < 'A' || last[0] > 'Z') return false;
-  if (!last.ends_with("Error") && !last.ends_with("Exception")) return false;
+  constexpr std::string_view kEndings[] = {"Error", "Exception", "Violation", "Denied", "Failure"};
+  if (std::none_of(std::begin(kEndings), std::end(kEndings), [&](auto ending) { return last.ends_with(ending); })) return false;
   return end == text.size() || text[end] == '(' || (text[end] == ':' && !counts(text.substr(end + 1)));
+}
+
+/// "<soap:Fault>", `<response status="error">`: an answer in XML that reports a fault at its beginning.
+bool is_xml_fault(std::string_view text) {
+  constexpr std::size_t kReach = 200;
+  if (!text.starts_with('<')) return false;
+  text = text.substr(0, kReach);
+  return text.find("Fault>") != std::string_view::npos || text.find("<fault") != std::string_view::npos ||
+         text.find("status=\"error\"") != std::string_view::npos;
 }
 
 /// True when the last line names an exception: "IndentationError: expected an indented block".
@@ -168,6 +178,16 @@ bool ShortSigns::goes_on(std::string_view rest, bool any_word) const {
   if (rest.empty() || !is_word_byte(rest[0])) return true;
   const auto word = rest.substr(0, word_end(rest, 0));
   return any_word ? !among(word, stops_) : among(word, continuations_);
+}
+
+/// "409 - version mismatch": a status with a reason of the tool's own. It may be any number, so it counts only for a tool that acts.
+bool ShortSigns::opens_with_number(std::string_view text) {
+  constexpr std::size_t kDigits = 3;
+  if (text.size() < kDigits || !is_failed_status(text.substr(0, kDigits))) return false;
+  const auto rest = text.substr(kDigits);
+  const bool marked = rest.starts_with(" - ") || rest.starts_with(": ");
+  const auto reason = trim(rest.substr(std::min<std::size_t>(rest.size(), 2)));
+  return marked && !reason.empty() && is_lower(reason[0]);
 }
 
 /// "HTTP 404", "http error: 502 bad gateway", "404 not found"; the text is folded.
@@ -278,6 +298,7 @@ std::size_t ShortSigns::near_beginning(const Phrases& phrases, std::string_view 
 ShortSign ShortSigns::sign_of(std::string_view folded) const {
   const auto absent = near_beginning(not_there_, folded);
   if (opens_with_status(folded)) return absent < folded.size() ? ShortSign::kNotThere : ShortSign::kFailed;
+  if (opens_with_number(folded)) return ShortSign::kActionFailed;
   // "Could not find the page", as opposed to "connection error: no such host".
   if (absent == 0 && !folded.empty()) return ShortSign::kNotThere;
   const auto* opening = at_beginning(openings_, folded);
@@ -298,7 +319,7 @@ bool ShortSigns::is_refusal(std::string_view folded) const {
     const auto end = word_end(folded, at);
     if (words > 0 && refusing_words_.contains(folded.substr(at, end - at))) {
       const auto rest = folded.substr(end);
-      return rest.empty() || rest[0] == '.' || (rest[0] == ':' && !counts(rest.substr(1)));
+      return rest.empty() || rest[0] == '.' || (rest[0] == ':' && !counts(rest.substr(1))) || rest.starts_with(" by ");
     }
     if (end == at || end >= folded.size() || folded[end] != ' ') return false;
     at = end + 1;
@@ -353,7 +374,7 @@ std::string_view ShortSigns::without_marks(std::string_view text) const {
 }
 
 ShortSign ShortSigns::read_text(std::string_view text) const {
-  if (ends_with_class(text) || is_status_line(text) || is_error_page(text)) return ShortSign::kFailed;
+  if (ends_with_class(text) || is_status_line(text) || is_error_page(text) || is_xml_fault(text)) return ShortSign::kFailed;
   const auto bare = without_marks(text);
   auto sign = ShortSign::kFailed;
   if (!opens_with_class(bare)) {

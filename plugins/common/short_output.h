@@ -91,6 +91,7 @@ class ShortSigns {
 
   [[nodiscard]] ShortSign sign_of(std::string_view folded) const;
   [[nodiscard]] std::size_t near_beginning(const Phrases& phrases, std::string_view folded) const;
+  [[nodiscard]] static bool opens_with_number(std::string_view text);
   [[nodiscard]] bool is_refusal(std::string_view folded) const;
   [[nodiscard]] bool refuses(std::string_view code) const;
   [[nodiscard]] bool denies_by_code(std::string_view code) const;
@@ -101,22 +102,22 @@ class ShortSigns {
   Phrases not_there_;
   Phrases machine_failures_;
   Phrases refused_states_;
-  NameSet machines_;                          // "service"
-  std::vector<std::string> continuations_;    // "timed out after"
-  std::vector<std::string> stops_;            // "failed to be"
-  NameSet failed_statuses_;                   // {"status": "failed"}
-  NameSet denying_code_words_;                // "INVOICE_NOT_VOIDABLE"
-  NameSet refusing_words_;                    // {"code": "SEAT_TAKEN"}
-  std::vector<std::string> reason_phrases_;   // "not found"
-  std::vector<std::string> status_labels_;    // "http", in order
-  std::uint32_t status_letters_ = 0;          // the lowest five bits of their first letters, one bit each
-  NameSet call_members_;                      // "message"
-  NameSet code_members_;                      // "code"
-  NameSet outcome_members_;                   // "result"
-  NameSet message_members_;                   // "message", again
-  NameSet text_envelopes_;                    // "result"
-  NameSet known_members_;                     // all of these members
-  NameSet done_statuses_;                     // {"status": "success"}
+  NameSet machines_;                         // "service"
+  std::vector<std::string> continuations_;   // "timed out after"
+  std::vector<std::string> stops_;           // "failed to be"
+  NameSet failed_statuses_;                  // {"status": "failed"}
+  NameSet denying_code_words_;               // "INVOICE_NOT_VOIDABLE"
+  NameSet refusing_words_;                   // {"code": "SEAT_TAKEN"}
+  std::vector<std::string> reason_phrases_;  // "not found"
+  std::vector<std::string> status_labels_;   // "http", in order
+  std::uint32_t status_letters_ = 0;         // the lowest five bits of their first letters, one bit each
+  NameSet call_members_;                     // "message"
+  NameSet code_members_;                     // "code"
+  NameSet outcome_members_;                  // "result"
+  NameSet message_members_;                  // "message", again
+  NameSet text_envelopes_;                   // "result"
+  NameSet known_members_;                    // all of these members
+  NameSet done_statuses_;                    // {"status": "success"}
 };
 
 /// True for the number of an HTTP error status, 400 to 599.

@@ -36,6 +36,8 @@ ToolWords::ToolWords(const Vocabulary& vocabulary)
       any_purpose_names(vocabulary.words(Key::kAnyPurposeNames)),
       tool_labels(vocabulary.words(Key::kToolLabels)),
       thing_words(vocabulary.words(Key::kThingWords)),
+      noun_words(vocabulary.words(Key::kNounWords)),
+      looking_verbs(vocabulary.words(Key::kLookingVerbs)),
       query_words(vocabulary.words(Key::kQueryWords)),
       getting_words(vocabulary.words(Key::kGettingWords)),
       changing_words(vocabulary.words(Key::kChangingWords)),

@@ -19,6 +19,8 @@ struct ToolWords {
   std::vector<std::string> any_purpose_names;  // "browse"
   std::vector<std::string> tool_labels;        // "tool": says nothing beside another word
   std::vector<std::string> thing_words;        // "post": a deed before a thing, a thing behind a deed
+  std::vector<std::string> noun_words;         // "record": at the end of a name, behind what is no verb, a thing
+  std::vector<std::string> looking_verbs;      // "resolve": may only look something up
   std::vector<std::string> query_words;        // "query"
   std::vector<std::string> getting_words;      // "find", after another word
   std::vector<std::string> changing_words;     // "add"

@@ -14,19 +14,35 @@ using Token = JsonScanner::Token;
 
 constexpr std::size_t kLongest = 2000;  // bytes; longer ones are scripts
 
-/// The only text in an object; empty when there is none, or more than one.
-std::string_view only_text(std::string_view json) {
+/// The words of a command in a list, whose beginning the cursor has just read, in one text; what a shell is given to run stands for all:
+/// ["bash", "-lc", "git status"]. False for a list of anything else.
+bool join_words(JsonScanner& cursor, std::string& out) {
+  std::vector<std::string> words;
+  auto token = cursor.next();
+  for (; token == Token::kString; token = cursor.next()) unescape(cursor.text(), words.emplace_back());
+  if (token != Token::kArrayEnd || words.empty()) return false;
+  const bool shell = words.size() == 3 && words[0].ends_with("sh") && words[1].starts_with('-') && words[1].ends_with('c');
+  out.clear();
+  for (std::size_t i = shell ? 2 : 0; i < words.size(); ++i) out.append(out.empty() ? "" : " ").append(words[i]);
+  return true;
+}
+
+/// The only text, or list of words, in an object; empty when there is none, or more than one.
+void only_text(std::string_view json, std::string& out) {
+  out.clear();
   JsonScanner cursor(json);
-  if (cursor.next() != Token::kObject) return {};
-  std::string_view text;
+  if (cursor.next() != Token::kObject) return;
+  std::string text;
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
     const auto value = cursor.next();
-    if (value == Token::kObject || value == Token::kArray || value == Token::kBad) return {};
-    if (value != Token::kString) continue;
-    if (!text.empty()) return {};
-    text = cursor.text();
+    const bool text_value = value == Token::kString;
+    if (text_value) unescape(cursor.text(), text);
+    const bool list = value == Token::kArray && join_words(cursor, text);
+    if (value == Token::kObject || value == Token::kBad || (value == Token::kArray && !list)) return out.clear();
+    if (!text_value && !list) continue;
+    if (!out.empty()) return out.clear();
+    out = text;
   }
-  return text;
 }
 
 /// True for "> file"; not for "2>&1" and "2> /dev/null".
@@ -46,12 +62,20 @@ std::string_view next_word(std::string_view& command) {
   return word;
 }
 
+/// The program of a command, without its folder and what the shell or `sudo` has before it; moves `command` behind it.
+std::string_view next_program(std::string_view& command) {
+  constexpr std::string_view kBefore[] = {"do", "then", "else", "time", "exec", "nohup", "sudo"};
+  auto program = next_word(command);
+  while (std::find(std::begin(kBefore), std::end(kBefore), program) != std::end(kBefore)) program = next_word(command);
+  program.remove_prefix(program.rfind('/') + 1);
+  return program;
+}
+
 /// One command of a pipe or list.
 bool looks(std::string_view command, const CallNames& names) {
   constexpr int kMostNamed = 3;  // "aws s3 ls": where the subcommand stands at the latest
-  auto program = next_word(command);
+  const auto program = next_program(command);
   if (program.empty()) return true;
-  program.remove_prefix(program.rfind('/') + 1);
   if (names.reading_commands.contains(program) || names.idle_commands.contains(program)) {
     for (auto word = next_word(command); !word.empty(); word = next_word(command)) {
       if (names.writing_options.contains(word)) return false;
@@ -67,27 +91,56 @@ bool looks(std::string_view command, const CallNames& names) {
   return false;
 }
 
+/// The text of the commands in a shell call's arguments, as only_look() takes them; empty for none, and for a script.
+std::string_view commands_in(std::string_view arguments, std::string& buffer) {
+  arguments = trim(arguments);
+  if (looks_like_json(arguments)) {
+    only_text(arguments, buffer);
+    arguments = trim(buffer);
+  }
+  return arguments.size() > kLongest ? std::string_view{} : arguments;
+}
+
+/// Passes on each command of a pipe or list until one is refused. False when one was.
+template <class Take>
+bool each_command(std::string_view text, Take take) {
+  constexpr std::string_view kBetween = ";|&\n";
+  while (!text.empty()) {
+    auto end = text.find_first_of(kBetween);
+    // "2>&1" ends no command.
+    while (end != std::string_view::npos && end > 0 && text[end] == '&' && text[end - 1] == '>')
+      end = text.find_first_of(kBetween, end + 1);
+    if (!take(text.substr(0, end))) return false;
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return true;
+}
+
 }  // namespace
 
 bool only_look(std::string_view arguments, const CallNames& names) {
-  arguments = trim(arguments);
   std::string buffer;
-  if (looks_like_json(arguments)) {
-    unescape(only_text(arguments), buffer);
-    arguments = trim(buffer);
-  }
-  if (arguments.empty() || arguments.size() > kLongest) return false;
-  if (arguments.find('`') != std::string_view::npos || arguments.find("$(") != std::string_view::npos || writes_file(arguments)) return false;
-  constexpr std::string_view kBetween = ";|&\n";
-  while (!arguments.empty()) {
-    auto end = arguments.find_first_of(kBetween);
-    // "2>&1" ends no command.
-    while (end != std::string_view::npos && end > 0 && arguments[end] == '&' && arguments[end - 1] == '>')
-      end = arguments.find_first_of(kBetween, end + 1);
-    if (!looks(arguments.substr(0, end), names)) return false;
-    arguments.remove_prefix(end == std::string_view::npos ? arguments.size() : end + 1);
-  }
-  return true;
+  const auto text = commands_in(arguments, buffer);
+  if (text.empty() || text.find('`') != std::string_view::npos || text.find("$(") != std::string_view::npos || writes_file(text))
+    return false;
+  return each_command(text, [&](std::string_view command) { return looks(command, names); });
+}
+
+void collect_changing_commands(std::string_view arguments, const CallNames& names, std::vector<std::string>& out) {
+  constexpr std::size_t kMost = 8, kOption = 2;
+  out.clear();
+  std::string buffer;
+  each_command(commands_in(arguments, buffer), [&](std::string_view command) {
+    if (looks(command, names)) return true;
+    const auto program = next_program(command);
+    if (!names.commanding_programs.contains(program)) return true;
+    auto word = next_word(command);
+    for (; word.starts_with('-'); word = next_word(command)) {
+      if (word.size() == kOption) (void)next_word(command);  // "-n prod": an option and its value
+    }
+    out.push_back(std::string(program).append(" ").append(word));
+    return out.size() < kMost;
+  });
 }
 
 }  // namespace runwarden::plugins

@@ -1,14 +1,20 @@
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/call_names.h"
 
 namespace runwarden::plugins {
 
 /// True when the arguments of a shell call are commands that only look: "git status && ls src | head". False for anything else, and in
-/// doubt: for redirections into files, substitutions, and programs that are not known. The arguments are a text, or a JSON object whose only
-/// text is the command. Linear; any thread.
+/// doubt: for redirections into files, substitutions, and programs that are not known. The arguments are a text, or a JSON object whose
+/// only text, or list of words, is the command. Linear; any thread.
 [[nodiscard]] bool only_look(std::string_view arguments, const CallNames& names);
+
+/// Collects what the commands of a shell call change, as far as their program says it in a subcommand: "git push", "kubectl apply". At most
+/// 8; replaces `out`. The arguments are as above. Linear; any thread.
+void collect_changing_commands(std::string_view arguments, const CallNames& names, std::vector<std::string>& out);
 
 }  // namespace runwarden::plugins

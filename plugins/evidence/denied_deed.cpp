@@ -7,6 +7,7 @@
 #include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/short_output.h"
+#include "common/tools.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -15,6 +16,8 @@ namespace {
 using Token = JsonScanner::Token;
 
 constexpr std::string_view kNot = "not_";
+constexpr std::string_view kUn = "un";
+constexpr std::size_t kInnermost = 3;     // objects within each other
 constexpr std::string_view kDone = "ed";  // "upserted": the ending of member names that count what was done
 
 class Answer {
@@ -32,30 +35,98 @@ class Answer {
         (among(key, words_.counts) || is_own_deed(key) || key.ends_with(kDone)) && !among(key, words_.failures)) {
       done_ = true;
     }
+    denied_ |= token == Token::kArrayEnd && is_own_deed(key);  // "archived": []
+    if (tells_of_before(key)) return;
     denied_ |= denies(key, token, value);
+    if (token == Token::kString && among(last_word_of(key), words_.members)) settled_at_ = 0;
     // {"status": 409, "title": "Conflict"}, as RFC 9457 has it: a number alone may count anything.
     fails_by_number_ |= token == Token::kNumber && among(key, words_.members) && is_failed_status(value);
     explained_ |= token == Token::kString && among(key, words_.explaining) && !trim(value).empty();
     denied_ |= fails_by_number_ && explained_;
   }
 
+  /// Records what a member of an object within the answer says, `depth` objects in. It may tell of a thing rather than of the action, so
+  /// only flags of the action and outcomes that refuse count, and of outcomes only the outermost.
+  void add_inner(std::string_view key, Token token, std::string_view value, std::size_t depth) {
+    if (token == Token::kTrue && (among(key, words_.taken) || is_own_deed(key))) done_ = true;
+    if (token == Token::kFalse && (among(key, words_.taken) || is_own_deed(key))) refused_at_ = std::min(refused_at_, depth);
+    if (token != Token::kString || !among(last_word_of(key), words_.members) || tells_of_before(key)) return;
+    auto& at = is_refused(key, value) ? refused_at_ : settled_at_;
+    at = std::min(at, depth);
+  }
+
+  /// True for a member that tells an outcome in a word that refuses.
+  [[nodiscard]] bool is_refused(std::string_view key, std::string_view value) {
+    if (!among(last_word_of(key), words_.members)) return false;
+    fold(value, value_);
+    if (contradicts(value_)) return true;
+    return (refuses(value_, words_) || is_undone(value_)) && !is_meant(value_);
+  }
+
+  /// "previous_state", "history": what such a member holds is past.
+  [[nodiscard]] bool tells_of_before(std::string_view key) const {
+    std::size_t at = 0;
+    return among(next_tool_word(key, at), words_.former);
+  }
+
+  /// Records that each of the things `depth` objects in was refused.
+  void refuse(std::size_t depth) { refused_at_ = std::min(refused_at_, depth); }
+
   /// True when some member says that the action was not done, and none says that it was.
-  [[nodiscard]] bool denied() const { return denied_ && !done_; }
+  [[nodiscard]] bool denied() const { return (denied_ || refused_at_ < settled_at_) && !done_; }
 
  private:
   bool denies(std::string_view key, Token token, std::string_view value) {
     if (token == Token::kFalse) return among(key, words_.taken) || is_own_deed(key);
+    if (token == Token::kTrue) return among(key, words_.failures) && !is_meant(folded_key(key));
     if (token == Token::kNumber) {
       if (among(key, words_.status_codes)) return is_failed_status(value);
-      return value == "0" && (among(key, words_.counts) || is_own_deed(key));
+      return value == "0" && (among(key, words_.counts) || among(key, words_.taken) || is_own_deed(key));
     }
     if (token == Token::kString && (among(key, words_.error_members) || among(key, words_.errors))) return !trim(value).empty();
+    if (token == Token::kObject) return among(key, words_.error_members);
     if (token != Token::kString) return false;
     fold(value, value_);
     const std::string_view told = value_;
-    if (!among(last_word_of(key), words_.members)) return ends_in_refusal(told);
-    if (told.starts_with(kNot)) return among(told.substr(kNot.size()), words_.counts) || is_own_deed(told.substr(kNot.size()));
-    return among(told, words_.failures) && !is_own_deed(told) && !names_stem(told) && input_.find(told) == std::string::npos;
+    if (!among(last_word_of(key), words_.members))
+      return ends_in_refusal(told) || (is_no(told) && (among(key, words_.taken) || is_own_deed(key)));
+    if (told.starts_with(kNot)) return is_undone(told);
+    const bool code = told.find('_') != std::string_view::npos;  // "SEAT_TAKEN", not a photo's "taken"
+    return ((tells_failure(told, words_) || (code && refuses(told, words_))) && !is_meant(told)) || is_opposite(told) || contradicts(told);
+  }
+
+  /// "NOT_APPLIED", "not_sent" from a tool that sends.
+  bool is_undone(std::string_view told) {
+    if (!told.starts_with(kNot)) return false;
+    const auto deed = told.substr(kNot.size());
+    return among(deed, words_.counts) || among(deed, words_.taken) || among(told, words_.failures) || is_own_deed(deed);
+  }
+
+  static bool is_no(std::string_view told) {
+    constexpr std::string_view kNo[] = {"no", "false", "n"};
+    return std::find(std::begin(kNo), std::end(kNo), told) != std::end(kNo);
+  }
+
+  /// True for an outcome that the call was made for: "rejected" of reject_offer, or among the arguments.
+  bool is_meant(std::string_view outcome) {
+    return is_own_deed(outcome) || names_stem(outcome) || input_.find(outcome) != std::string::npos;
+  }
+
+  /// "unlocked" from a tool that locks.
+  bool is_opposite(std::string_view outcome) {
+    return outcome.starts_with(kUn) && is_own_deed(outcome.substr(kUn.size())) && !is_own_deed(outcome);
+  }
+
+  /// "locked" from a tool that unlocks.
+  [[nodiscard]] bool contradicts(std::string_view outcome) const {
+    return std::any_of(words_.contradicted.begin(), words_.contradicted.end(), [&](const std::string& pair) {
+      const auto blank = pair.find(' ');
+      if (std::string_view(pair).substr(blank + 1) != outcome) return false;
+      std::size_t at = 0;
+      auto word = next_tool_word(tool_, at);
+      while (!word.empty() && word != std::string_view(pair).substr(0, blank)) word = next_tool_word(tool_, at);
+      return !word.empty();
+    });
   }
 
   /// "download failed": the last of a few words.
@@ -79,7 +150,22 @@ class Answer {
     const auto group = std::find(groups_.begin(), groups_.end(), lexicon_.verb(entry->verb).group);
     if (group == groups_.end()) return false;
     // After the first verb in a name, another may be a noun: "write_file" does not create a file that exists.
-    return group == groups_.begin() || tool_.find(lexicon_.verb(entry->verb).lemma) != std::string::npos;
+    return group == groups_.begin() || names_verb(entry->verb);
+  }
+
+  /// True when a word of the tool's name is a form of the verb, in any language.
+  bool names_verb(std::uint16_t verb) const {
+    std::size_t at = 0;
+    for (auto word = next_tool_word(tool_, at); !word.empty(); word = next_tool_word(tool_, at)) {
+      const auto* entry = lexicon_.find(word);
+      if (entry != nullptr && entry->verb == verb) return true;
+    }
+    return false;
+  }
+
+  const std::string& folded_key(std::string_view key) {
+    fold(key, word_of_key_);
+    return word_of_key_;
   }
 
   std::span<const std::uint16_t> groups_;
@@ -87,13 +173,55 @@ class Answer {
   const Lexicon& lexicon_;
   bool done_ = false;
   bool denied_ = false;
+  std::size_t refused_at_ = std::string::npos;  // how many objects in an outcome refuses, at the least
+  std::size_t settled_at_ = std::string::npos;  // how many objects in an outcome does not
   bool fails_by_number_ = false;
   bool explained_ = false;
   std::string tool_;
   std::string input_;
   std::string word_;
+  std::string word_of_key_;
   std::string value_;
 };
+
+/// Passes on what is in an object of the answer, whose beginning the cursor has just read, down to kInnermost. Lists are skipped: their
+/// items are things of their own. False for a broken text.
+bool add_object(JsonScanner& cursor, Answer& answer) {
+  const auto level = cursor.depth();
+  std::string_view key;
+  while (cursor.depth() >= level) {
+    const auto token = cursor.next();
+    if (token == Token::kBad || token == Token::kEnd) return false;
+    const bool opens = token == Token::kArray || token == Token::kObject;
+    if (token == Token::kKey) {
+      key = cursor.text();
+    } else if (opens) {
+      const bool closed = token == Token::kArray || cursor.depth() > kInnermost || answer.tells_of_before(key);
+      if (closed && !cursor.leave()) return false;
+    } else if (token != Token::kObjectEnd) {
+      answer.add_inner(key, token, token == Token::kString ? cursor.text() : std::string_view{}, cursor.depth());
+    }
+  }
+  return true;
+}
+
+/// Passes on a list, whose beginning the cursor has just read, when all of its items are refused. False for a broken text.
+bool add_list(JsonScanner& cursor, std::string_view name, Answer& answer) {
+  const auto level = cursor.depth();
+  std::size_t refused = 0, items = 0;
+  std::string_view key;
+  auto token = cursor.next();
+  if (token == Token::kArrayEnd) answer.add(name, token, {});
+  for (; cursor.depth() >= level; token = cursor.next()) {
+    if (token == Token::kBad || token == Token::kEnd) return false;
+    if (token == Token::kObject && cursor.depth() == level + 1) ++items;
+    if (token == Token::kKey) key = cursor.text();
+    if (token == Token::kString && cursor.depth() == level + 1 && answer.is_refused(key, cursor.text())) ++refused;
+    if (token == Token::kArray && !cursor.leave()) return false;
+  }
+  if (items > 0 && refused == items) answer.refuse(level);
+  return true;
+}
 
 }  // namespace
 
@@ -114,7 +242,14 @@ bool denies_deed(const StepView& call, std::span<const std::uint16_t> groups, co
       }
       continue;
     }
-    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) break;
+    if (token == Token::kObject || token == Token::kArray) {
+      if (token == Token::kObject) answer.add(key, token, {});
+      const bool whole = answer.tells_of_before(key) ? cursor.leave()
+                         : token == Token::kObject   ? add_object(cursor, answer)
+                                                     : add_list(cursor, key, answer);
+      if (!whole) break;
+      continue;
+    }
     if (token == Token::kBad || token == Token::kEnd) break;
     answer.add(key, token, token == Token::kString || token == Token::kNumber ? cursor.text() : std::string_view{});
   }

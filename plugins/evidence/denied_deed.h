@@ -13,7 +13,8 @@
 namespace runwarden::plugins {
 
 /// True when the output of a call that is meant to change something says that it did not: in a member at the first level of an object, or
-/// of the first object in a list, and no such member says that it did. Examples: `"sent": false` from a tool that sends,
+/// of the first object in a list, or, in plain words, in the objects within it, and no such member says that it did. Examples: `"sent":
+/// false` from a tool that sends,
 /// `"accepted": false` from any tool, `"changed": 0`, `"statusCode": 429`, `"result": "REJECTED"` from a tool that does not reject,
 /// `"L3": "download failed"` unless the call's input says so itself. `groups` are the groups of the tool's verbs. Linear; any thread.
 [[nodiscard]] bool denies_deed(const StepView& call, std::span<const std::uint16_t> groups, const OutcomeWords& words,

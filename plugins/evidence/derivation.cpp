@@ -19,6 +19,7 @@ using Token = JsonScanner::Token;
 constexpr std::size_t kMostNumbers = 128;
 constexpr std::size_t kMostTotals = 64;
 constexpr std::size_t kMostDates = 64;
+constexpr std::size_t kMostTimes = 16;
 constexpr std::size_t kMostColumns = 8;  // per record, multiplied with each other
 constexpr double kExact = 1e-6;
 constexpr std::size_t kMostForTwoSteps = 16;  // with more figures, two steps reach any value by chance
@@ -49,6 +50,7 @@ void Derivation::clear() {
   numbers_.clear();
   totals_.clear();
   days_.clear();
+  times_.clear();
   crowded_ = false;
 }
 
@@ -66,6 +68,8 @@ void Derivation::add(std::string_view text) {
     std::int64_t day = 0;
     if (fact.kind == FactKind::kNumber) {
       add_number(numbers_, std::abs(fact.number));
+    } else if (fact.kind == FactKind::kTime) {
+      if (times_.size() < kMostTimes && std::find(times_.begin(), times_.end(), fact.number) == times_.end()) times_.push_back(fact.number);
     } else if (days_.size() < kMostDates && read_day(fact, day) && std::find(days_.begin(), days_.end(), day) == days_.end()) {
       days_.push_back(day);
     }
@@ -188,6 +192,15 @@ bool Derivation::between_dates(double value) const {
     }
   }
   return false;
+}
+
+bool Derivation::reaches_time(double minutes) const {
+  constexpr double kDay = 24 * 60, kFewest = 5;
+  if (numbers_.size() > kMostForTwoSteps) return false;
+  return std::any_of(times_.begin(), times_.end(), [&](double known) {
+    const double apart = std::fmod(std::abs(minutes - known), kDay);
+    return apart == 0 || (apart >= kFewest && std::find(numbers_.begin(), numbers_.end(), apart) != numbers_.end());
+  });
 }
 
 void Derivation::add_worked_out(std::string_view text) {

@@ -12,7 +12,8 @@
 namespace runwarden::plugins {
 
 /// Answers whether a figure follows from the figures of a run by arithmetic that agents do without a tool: two steps, the total, mean and
-/// count of a table, a total of quantities times prices, the days between two dates. One owner; clear() keeps the memory.
+/// count of a table, a total of quantities times prices, the days between two dates, the end of a stretch of time. One owner; clear() keeps
+/// the memory.
 class Derivation {
  public:
   void clear();
@@ -25,6 +26,10 @@ class Derivation {
 
   /// True when `value`, stated with `decimals` decimals, is one of the figures or follows from them.
   [[nodiscard]] bool reaches(double value, std::size_t decimals);
+
+  /// True when a time of day, in minutes, is one of the times or a figure of minutes away from one: the arrival of a journey. False with
+  /// many figures, which would reach any time.
+  [[nodiscard]] bool reaches_time(double minutes) const;
 
   /// True when there were too many figures to keep: a figure that does not follow may follow from those left out.
   [[nodiscard]] bool crowded() const { return crowded_; }
@@ -49,6 +54,7 @@ class Derivation {
   std::vector<double> numbers_;
   std::vector<double> totals_;  // of tables
   std::vector<std::int64_t> days_;
+  std::vector<double> times_;  // of day, in minutes
   std::unordered_map<std::uint64_t, Column> columns_;
   std::vector<Fact> facts_;
   std::vector<double> results_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <iterator>
+#include <string>
 
 #include "common/words.h"
 
@@ -75,13 +76,14 @@ class Expression {
     return value;
   }
 
-  /// The next operator, if it is one of `signs` and a number or bracket follows it; "**" is "^".
+  /// The next operator, if it is one of `signs` and a number or bracket follows it; "**" is "^", and "35 x 28.50" multiplies.
   char next_sign(std::string_view signs) {
     auto at = at_;
     while (at < text_.size() && text_[at] == ' ') ++at;
     if (at >= text_.size()) return 0;
     const bool twice = text_.substr(at).starts_with("**");
-    const char sign = twice ? '^' : text_[at];
+    const bool times = at > at_ && text_.substr(at).starts_with("x ");
+    const char sign = twice ? '^' : times ? '*' : text_[at];
     if (signs.find(sign) == std::string_view::npos) return 0;
     const auto behind = at + (twice ? 2 : 1);
     const bool spaced = at > at_ && behind < text_.size() && text_[behind] == ' ';
@@ -136,6 +138,21 @@ void work_out(std::string_view text, std::vector<double>& out) {
   }
 }
 
+void work_out_told(std::string_view text, std::vector<double>& out) {
+  constexpr std::size_t kGroup = 3;  // digits behind a comma
+  const auto groups = [&](std::size_t comma) {
+    const auto behind = text.substr(comma + 1, kGroup + 1);
+    const auto digits = std::find_if_not(behind.begin(), behind.end(), is_digit) - behind.begin();
+    return comma > 0 && is_digit(text[comma - 1]) && digits == kGroup;
+  };
+  std::string plain;
+  plain.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != ',' || !groups(i)) plain += text[i];
+  }
+  work_out(plain, out);
+}
+
 bool comes_to(const std::vector<double>& results, double number, std::string_view figure) {
   const auto point = figure.find('.');
   const auto decimals = point == std::string_view::npos ? 0 : figure.size() - point - 1;
@@ -152,6 +169,23 @@ bool stands_in(std::string_view text, std::string_view figure) {
     if ((at == 0 || !is_digit(text[at - 1])) && (end == text.size() || !is_digit(text[end]))) return true;
   }
   return false;
+}
+
+/// True when an operator stands between two figures: not the stars of "**Total** - $40".
+bool calculates(std::string_view text) {
+  // A root, a multiplication sign and a division sign are two or three bytes.
+  constexpr std::string_view kRoot = "\xE2\x88\x9A";
+  constexpr std::string_view kOperators[] = {"+", "-", "*", "/", "^", "\xC3\x97", "\xC3\xB7"};
+  if (text.find(kRoot) != std::string_view::npos) return true;
+  return std::any_of(std::begin(kOperators), std::end(kOperators), [&](std::string_view sign) {
+    for (auto at = text.find(sign); at != std::string_view::npos; at = text.find(sign, at + sign.size())) {
+      const auto before = text.find_last_not_of(" *", at == 0 ? at : at - 1);
+      const auto behind = text.find_first_not_of(" *$(", at + sign.size());
+      const bool figure_before = at > 0 && before != std::string_view::npos && (is_digit(text[before]) || text[before] == ')');
+      if (figure_before && behind != std::string_view::npos && is_digit(text[behind])) return true;
+    }
+    return false;
+  });
 }
 
 }  // namespace
@@ -178,16 +212,12 @@ void RoughWork::add(std::string_view text) {
   constexpr std::size_t kMost = 16;
   constexpr std::size_t kReach = 80;   // bytes before the sign that count as the working
   constexpr std::size_t kResult = 24;  // bytes after it that contain the result
-  // A root, a multiplication sign and a division sign are two or three bytes.
-  constexpr std::string_view kOperators[] = {"+", " - ", "*", "/", "^", "\xE2\x88\x9A", "\xC3\x97", "\xC3\xB7"};
   for (auto at = text.find(kAbout); at != std::string_view::npos && workings_.size() < kMost; at = text.find(kAbout, at + kAbout.size())) {
     const auto from = at - std::min(at, kReach);
     const auto line = text.substr(from, at - from).rfind('\n');
     const auto begin = line == std::string_view::npos ? from : from + line + 1;
     const auto working = text.substr(begin, at - begin);
-    const bool works =
-        std::any_of(std::begin(kOperators), std::end(kOperators), [&](auto sign) { return working.find(sign) != std::string_view::npos; });
-    if (works) workings_.push_back(text.substr(begin, at + kAbout.size() + kResult - begin));
+    if (calculates(working)) workings_.push_back(text.substr(begin, at + kAbout.size() + kResult - begin));
   }
 }
 

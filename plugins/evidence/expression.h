@@ -8,11 +8,14 @@
 
 namespace runwarden::plugins {
 
-/// Works out the arithmetic in a text ("560 * 3 / 4", "{\"expression\": \"2 ** 10\"}"): each longest run of numbers, operators and brackets
-/// with at least one operator between numbers, preceded by its intermediate results. Skips dates, versions and telephone numbers: an
-/// operator without blanks beside it counts only if it is not "." and, unless another operator precedes it, not "-" or "/". At most 16
-/// results, which replace `out`; division by zero and results that are not numbers are left out. Linear; any thread.
+/// Works out the arithmetic in a text ("560 * 3 / 4", "35 x 28.50", "{\"expression\": \"2 ** 10\"}"): each longest run of numbers,
+/// operators and brackets with at least one operator between numbers, preceded by its intermediate results. Skips dates, versions and
+/// telephone numbers: an operator without blanks beside it counts only if it is not "." and, unless another operator precedes it, not "-"
+/// or "/". At most 16 results, which replace `out`; division by zero and results that are not numbers are left out. Linear; any thread.
 void work_out(std::string_view text, std::vector<double>& out);
+
+/// As work_out(), for a message: "(2,480 - 560) / 80", with commas between thousands.
+void work_out_told(std::string_view text, std::vector<double>& out);
 
 /// True when one of the results, rounded to the decimals of the figure ("93.33"), is the number that the figure states.
 [[nodiscard]] bool comes_to(const std::vector<double>& results, double number, std::string_view figure);

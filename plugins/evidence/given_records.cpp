@@ -14,13 +14,22 @@ namespace {
 
 using Token = JsonScanner::Token;
 
-constexpr std::size_t kFewestMembers = 3;
-constexpr std::size_t kMostMembers = 256;  // of an answer, and of the arguments compared with it
+constexpr std::size_t kFewestWords = 3;         // of a text that answers one question
+constexpr std::size_t kFewestWordsOfAText = 8;  // of a text that was asked for with several arguments
+constexpr std::size_t kFewestMembers = 3;       // where the answer also names a new record
+constexpr std::size_t kFewestPlainMembers = 2;  // of figures and words only
+constexpr std::size_t kMostMembers = 256;       // of an answer, and of the arguments compared with it
 
 /// "RX-88120", "99121": a record's code, not a date.
 bool is_code(std::string_view text) {
   const auto dashes = std::count(text.begin(), text.end(), '-');
   return dashes < 2 && text.find_first_of(" :.,") == std::string_view::npos && std::any_of(text.begin(), text.end(), is_digit);
+}
+
+/// "5": how many are wanted, rather than which.
+bool is_small_number(const CallValue& value) {
+  constexpr std::size_t kDigits = 2;
+  return !value.text.empty() && value.text.size() <= kDigits && std::all_of(value.text.begin(), value.text.end(), is_digit);
 }
 
 /// The last word of a member's name: "confirmed" for "isConfirmed".
@@ -49,9 +58,8 @@ bool says_done(std::string_view output, const Lexicon& lexicon) {
   return false;
 }
 
-/// True for a text of a few words that reports no action: "Refund within 14 days of renewal on request."
-bool tells_no_deed(std::string_view text, const Lexicon& lexicon) {
-  constexpr std::size_t kFewestWords = 3;
+/// True for a text of at least so many words that reports no action: "Refund within 14 days of renewal on request."
+bool tells_no_deed(std::string_view text, std::size_t least, const Lexicon& lexicon) {
   constexpr std::size_t kLongest = 4000;  // bytes read
   std::string folded;
   fold(text.substr(0, kLongest), folded);
@@ -63,7 +71,7 @@ bool tells_no_deed(std::string_view text, const Lexicon& lexicon) {
     const auto* entry = lexicon.find(word.text);
     if (entry != nullptr && ((entry->forms & kFormDone) != 0 || has(entry->cues, kCueFinished | kCueTrouble))) return false;
   }
-  return words >= kFewestWords || number;
+  return words >= least || (number && least == kFewestWords);
 }
 
 /// True for a text whose first word is a word for trouble: "Error acquiring the lock".
@@ -83,7 +91,9 @@ struct Told {
   bool list = false;        // has a list with an item
   bool done = false;        // reports something done: `"locked": true`
   std::size_t members = 0;  // members with more than an id, a code or the call's outcome
-  std::size_t flags = 0;    // those that are true, false or null
+  std::size_t blanks = 0;   // those that are false or null
+  std::size_t flags = 0;    // those that are true, or may say that something was not done: `"sent": false`
+  std::size_t codes = 0;    // members with an id or a code that is none of the arguments
 };
 
 Told told_in(std::string_view output, std::span<const CallValue> asked, std::span<const std::string> answers, const Lexicon& lexicon) {
@@ -91,25 +101,54 @@ Told told_in(std::string_view output, std::span<const CallValue> asked, std::spa
   JsonScanner cursor(output);
   std::size_t read = 0;
   std::string key;
+  bool compound = false;  // the member's name is several words: "is_archived"
   auto previous = Token::kEnd;
   for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad && read < kMostMembers; token = cursor.next(), ++read) {
     // An empty list of warnings means nothing.
     told.list |= previous == Token::kArray && token != Token::kArrayEnd;
     previous = token;
-    if (token == Token::kKey) key = last_word(cursor.text());
+    if (token == Token::kKey) {
+      key = last_word(cursor.text());
+      compound = key.size() < cursor.text().size();
+    }
     told.done |= token == Token::kTrue && (is_participle(key, lexicon) || among(key, answers));
     told.done |= token == Token::kArray && !told.list && is_participle(key, lexicon);
     told.done |= token == Token::kNumber && cursor.text() != "0" && is_participle(key, lexicon);  // {"sent": 3}
     if (token == Token::kNull || token == Token::kTrue || token == Token::kFalse) {
       ++told.members;
-      ++told.flags;
+      const bool blank = token != Token::kTrue && !among(key, answers) && (compound || !is_participle(key, lexicon));
+      ++(blank ? told.blanks : told.flags);
     }
     if (token != Token::kString && token != Token::kNumber) continue;
     const auto text = cursor.text();
     const bool echoed = std::any_of(asked.begin(), asked.end(), [&](const CallValue& value) { return value.text == text; });
-    if (!echoed && !among(key, answers) && (token == Token::kNumber || !is_code(text))) ++told.members;
+    if (echoed) continue;
+    if (among(key, answers)) {
+      ++told.codes;
+    } else {
+      ++(token == Token::kNumber || !is_code(text) ? told.members : told.codes);
+    }
   }
   return told;
+}
+
+/// True for an answer that lists or counts nothing: "[]", {"codes": []}, {"open": 0}. Not for an empty list of errors, or of what was done.
+bool lists_nothing(std::string_view output, std::span<const std::string> answers, const Lexicon& lexicon) {
+  JsonScanner cursor(output);
+  auto token = cursor.next();
+  if (token == Token::kArray) return cursor.next() == Token::kArrayEnd;
+  if (token != Token::kObject) return false;
+  bool counts = false;
+  for (token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const auto key = last_word(cursor.text());
+    const auto* entry = lexicon.find(key);
+    if (among(key, answers) || (entry != nullptr && ((entry->forms & kFormDone) != 0 || has(entry->cues, kCueTrouble)))) return false;
+    token = cursor.next();
+    const bool none = (token == Token::kArray && cursor.next() == Token::kArrayEnd) || (token == Token::kNumber && cursor.text() == "0");
+    counts |= none;
+    if (!none && token != Token::kNull) return false;
+  }
+  return counts && token == Token::kObjectEnd;
 }
 
 }  // namespace
@@ -119,16 +158,21 @@ bool gives_records(const StepView& step, std::span<const std::string> answers, c
   if (step.outcome == Outcome::kFailed || output.empty()) return false;
   std::vector<CallValue> asked;
   collect_values(step.input, words.calls, asked);
-  const bool asks_one = asked.size() <= 1;
+  const auto limits = std::count_if(asked.begin(), asked.end(), is_small_number);
+  const bool asks_one = asked.size() <= 1 || std::ssize(asked) - limits == 1;
   if (!looks_like_json(output)) {
     if (opens_with_trouble(output, lexicon)) return false;
     if (output.find_first_of("|\t") != std::string_view::npos || std::count(output.begin(), output.end(), '\n') > 1) return true;
-    return asks_one && tells_no_deed(output, lexicon);
+    return tells_no_deed(output, asks_one ? kFewestWords : kFewestWordsOfAText, lexicon);
   }
   if (says_done(output, lexicon)) return false;
+  if (lists_nothing(output, answers, lexicon)) return true;
   if (asked.size() > kMostMembers) asked.resize(kMostMembers);
   const auto told = told_in(output, asked, answers, lexicon);
-  return !told.done && (told.list || told.members >= kFewestMembers || (asks_one && told.members > 0 && told.flags == 0));
+  if (told.done) return false;
+  const bool plain = told.flags == 0 && told.codes == 0;
+  return told.list || told.members >= (plain ? kFewestPlainMembers : kFewestMembers) ||
+         (asks_one && told.members > told.blanks && told.flags == 0);
 }
 
 bool carries_text(const StepView& call, const ToolWords& words) {

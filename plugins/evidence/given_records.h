@@ -10,9 +10,9 @@
 namespace runwarden::plugins {
 
 /// True for a call that returned what is known about something, as a look-up does: a list, several lines, or members that neither repeat
-/// its arguments nor only say that it ran, such as an id, a boolean or a status. For a call with at most one argument, one such member is
-/// enough, or a sentence that reports no action. `answers` are the names of members with a call's outcome. False when the output
-/// reports an action: {"saved": true}. Linear; any thread.
+/// its arguments nor only say that it ran, such as an id, a boolean or a status. For a call with at most one argument, besides small
+/// numbers, one such member is enough, or a sentence that reports no action. `answers` are the names of members with a call's outcome.
+/// False when the output reports an action: {"saved": true}. Linear; any thread.
 [[nodiscard]] bool gives_records(const StepView& step, std::span<const std::string> answers, const ToolWords& words,
                                  const Lexicon& lexicon);
 

@@ -12,6 +12,7 @@ namespace runwarden::plugins {
 struct OutcomeWords {
   std::vector<std::string> members;        // members whose text is the outcome: "status"
   std::vector<std::string> failures;       // failed outcomes: "failed", "rejected"; as a member's name: lists failures
+  std::vector<std::string> refusing;       // words that say so of any outcome: "expired", not "held"
   std::vector<std::string> good;           // good outcomes: "ok"
   std::vector<std::string> waiting;        // words for outcomes that are still to come: "wait list"
   std::vector<std::string> errors;         // members present when something failed: "errors"
@@ -21,13 +22,21 @@ struct OutcomeWords {
   std::vector<std::string> status_codes;   // members with an HTTP status: "http_status"
   std::vector<std::string> codes;          // members with a number for the outcome: "code"
   std::vector<std::string> explaining;     // members whose text explains a status: "detail"
+  std::vector<std::string> former;         // at the beginning of a member's name, it tells what was before: "previous"
+  std::vector<std::string> contradicted;   // a word of the tool's name and an outcome that says the opposite: "unlock locked"
   std::vector<std::string> moving;         // members whose value changes by itself: "revision"
 
   OutcomeWords() = default;
   explicit OutcomeWords(const Vocabulary& vocabulary);
 };
 
-/// The last word of a member name whose words are separated by underscores: "status" for "send_status".
+/// The last word of a member's name: "status" for "send_status", "Status" for "sendStatus".
 [[nodiscard]] std::string_view last_word_of(std::string_view key);
+
+/// True for a folded outcome that is a failure, by itself or by its first or last word: "VALIDATION_FAILED".
+[[nodiscard]] bool tells_failure(std::string_view outcome, const OutcomeWords& words);
+
+/// The same for words that say so of any outcome.
+[[nodiscard]] bool refuses(std::string_view outcome, const OutcomeWords& words);
 
 }  // namespace runwarden::plugins

@@ -10,29 +10,54 @@ using Token = JsonScanner::Token;
 
 constexpr std::size_t kPayload = 300;  // bytes; less may still describe the error
 
-/// True for an object whose members other than `error`, `message`, `trace` and the like hold a payload.
+/// True for a list, which the cursor is behind the beginning of, of some figures or objects: what a look-up found. Leaves the list.
+bool lists_records(JsonScanner& cursor) {
+  constexpr std::size_t kFewest = 2;
+  const auto level = cursor.depth();
+  std::size_t items = 0;
+  for (auto token = cursor.next(); token != Token::kArrayEnd; token = cursor.next()) {
+    items += token == Token::kObject || token == Token::kNumber ? 1u : 0u;
+    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return false;
+    if (token == Token::kBad || token == Token::kEnd) return false;
+  }
+  return items >= kFewest && cursor.depth() < level;
+}
+
+/// True for an object whose members other than `error`, `message`, `trace` and the like hold a payload. An error with members of its own
+/// may be a warning beside a list of records, and so may one beside such a list and further figures.
 bool beside_member(std::string_view output, const CallNames& names) {
   JsonScanner cursor(output);
   if (cursor.next() != Token::kObject) return false;
+  constexpr std::size_t kFewestOthers = 2;
   std::size_t bytes = 0;
+  std::size_t others = 0;  // figures and texts that are not of the error
+  bool detailed = false;
+  bool records = false;
+  bool denied = false;
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
     constexpr std::string_view kError = "error";  // "error_text", "errorDetails"
     const auto key = cursor.text();
     const bool of_error = names.error_detail_members.contains(key) || equal_ignoring_case(key.substr(0, kError.size()), kError);
     const auto begin = cursor.offset();
     token = cursor.next();
-    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return false;
+    denied |= token == Token::kFalse;
+    detailed |= of_error && token == Token::kObject;
+    others += !of_error && (token == Token::kNumber || token == Token::kString) ? 1u : 0u;
+    if (token == Token::kArray && !of_error) {
+      records |= lists_records(cursor);
+    } else if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) {
+      return false;
+    }
     if (token == Token::kBad || token == Token::kEnd) return false;
     if (!of_error) bytes += cursor.offset() - begin;
   }
-  return bytes >= kPayload;
+  return bytes >= kPayload || (records && !denied && (detailed || others >= kFewestOthers));
 }
 
 }  // namespace
 
 bool has_payload(std::string_view output, const CallNames& names) {
   output = trim(output);
-  if (output.size() < kPayload) return false;
   return looks_like_json(output) && beside_member(output, names);
 }
 

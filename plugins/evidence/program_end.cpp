@@ -57,6 +57,14 @@ bool counts_failures(std::string_view line) {
   return digits != 0 && digits != std::string_view::npos && line.substr(digits).starts_with(kFailed) && line.substr(0, digits) != "0";
 }
 
+/// "Done. PASS=2 WARN=0 ERROR=1 SKIP=2".
+bool tallies_errors(std::string_view line) {
+  constexpr std::string_view kErrors = " ERROR=";
+  const auto at = line.find(kErrors);
+  const auto count = at == std::string_view::npos ? std::string_view{} : line.substr(at + kErrors.size());
+  return !count.empty() && is_digit(count[0]) && count[0] != '0';
+}
+
 /// "exit status 255", "[exit code 1]", "Query returned successfully in 41 msec.", "hint: ...": about the program, or advice.
 bool is_postscript(std::string_view line) {
   constexpr std::string_view kSaid[] = {"exit status ",      "[exit code ", "exit code ", "query returned ",
@@ -82,7 +90,7 @@ bool gives_up(std::string_view line) {
   if (std::any_of(std::begin(kNoRows), std::end(kNoRows), is_line)) return true;
   if (std::any_of(std::begin(kOpenings), std::end(kOpenings), [&](auto opening) { return line.starts_with(opening); })) return true;
   if (std::any_of(std::begin(kVerdicts), std::end(kVerdicts), [&](auto verdict) { return begins_with_word(line, verdict); })) return true;
-  if (counts_failures(line) || line.starts_with(kNoMatches)) return true;
+  if (counts_failures(line) || tallies_errors(line) || line.starts_with(kNoMatches)) return true;
   if (std::any_of(std::begin(kSystemErrors), std::end(kSystemErrors), is_line)) return true;
   const auto colon = line.rfind(": ");
   if (colon == std::string_view::npos) return false;

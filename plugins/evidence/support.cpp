@@ -54,6 +54,7 @@ void Support::add_source(std::string_view text) {
 
 bool Support::supports(const Fact& fact, bool given) {
   if (evidence_.holds_as_stated(fact)) return true;
+  if (fact.kind == FactKind::kTime) return derivation_.reaches_time(fact.number);
   if (fact.number == 0 && !given) return false;
   return fact.kind == FactKind::kNumber && derivation_.reaches(fact.number, decimals_of(fact.text));
 }
@@ -95,7 +96,7 @@ Unsupported Support::read_answer(std::string_view message, bool given) {
       if ((!fact.strong && !bare) || out.stated == kMostStated) continue;
       ++out.stated;
       if (supports(fact, given)) {
-        if (fact.kind == FactKind::kNumber) derivation_.add(fact.text);
+        if (fact.kind == FactKind::kNumber || fact.kind == FactKind::kTime) derivation_.add(fact.text);
         continue;
       }
       if (out.missing++ > 0) continue;

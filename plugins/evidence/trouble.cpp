@@ -33,7 +33,8 @@ bool tells_trouble_with(std::string_view message, const std::vector<std::string_
     const auto named = [&](std::string_view thing) {
       if (is_site(thing)) return false;
       const auto base = thing.substr(thing.find_last_of('/') + 1);  // the whole name when it has no folder
-      return sentence.find(thing) != std::string_view::npos || (base.size() >= kTellingName && sentence.find(base) != std::string_view::npos);
+      return sentence.find(thing) != std::string_view::npos ||
+             (base.size() >= kTellingName && sentence.find(base) != std::string_view::npos);
     };
     if (told || std::none_of(things.begin(), things.end(), named)) return;
     read(sentence, lexicon, scratch);
@@ -51,7 +52,7 @@ bool tells_what_failure_says(const Reading& message, const Reading& failure, con
   return std::all_of(message.claims.begin(), message.claims.end(), [&](const Claim& told) {
     if (told.finding || told.by_agent || told.in_progress) return false;
     if (both_already) return true;
-    if (told.verb == kNoVerb) return !failure.claims.empty();
+    if (told.verb == kNoVerb) return !failure.claims.empty() && (has(failure.cues, kCueAlready) || !has(failure.cues, kCueTrouble));
     // "It has already been voided", and the failure says: has status 'voided'.
     const bool already = has(message.sentences[told.sentence].cues, kCueAlready);
     if (already && std::any_of(failure.words.begin(), failure.words.end(), [&](const ReadWord& word) {

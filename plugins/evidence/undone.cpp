@@ -41,8 +41,10 @@ bool denies(std::string_view text, std::span<const std::uint16_t> groups, const 
 }  // namespace
 
 bool changed_no_row(const StepView& call) {
-  constexpr std::size_t kMost = 120;  // bytes
+  constexpr std::size_t kMost = 120;                    // bytes
+  constexpr std::string_view kRolledBack = "ROLLBACK";  // of COMMIT, after a statement failed
   const auto output = trim(call.output);
+  if (output == kRolledBack) return call.input.find(kRolledBack) == std::string_view::npos;
   if (output.empty() || output.size() > kMost || !has_statement(call.input, Statement::kChangeRows)) return false;
   std::size_t zeros = 0;
   std::string folded;
@@ -59,7 +61,8 @@ bool changed_no_row(const StepView& call) {
 bool has_failed_cell(std::string_view output, const OutcomeWords& words) {
   constexpr std::ptrdiff_t kMostBlanks = 2;
   output = trim(output);
-  if (output.size() > kLongestAnswer || output.find('\n') != std::string_view::npos || output.find('|') == std::string_view::npos) return false;
+  if (output.size() > kLongestAnswer || output.find('\n') != std::string_view::npos || output.find('|') == std::string_view::npos)
+    return false;
   std::string folded;
   for (std::size_t at = 0; at < output.size();) {
     const auto end = std::min(output.find('|', at), output.size());
@@ -94,25 +97,26 @@ bool owns_up(std::string_view output, const Lexicon& lexicon, Reading& scratch) 
   const bool labelled = output.size() > 1 && output[0] == '[' && is_letter_or_digit(output[1]);
   if (output.empty() || output.size() > kLongestAnswer || (looks_like_json(output) && !labelled)) return false;
   read(output, lexicon, scratch);
-  return std::any_of(scratch.sentences.begin(), scratch.sentences.end(), [&](const Sentence& sentence) {
-    return has(sentence.cues, kCueSelf) && has(sentence.cues, kCueAdmission);
-  });
+  return std::any_of(scratch.sentences.begin(), scratch.sentences.end(),
+                     [&](const Sentence& sentence) { return has(sentence.cues, kCueSelf) && has(sentence.cues, kCueAdmission); });
 }
 
 bool tells_failed_state(std::string_view output, const OutcomeWords& words) {
   constexpr std::size_t kLongestState = 40;
+  constexpr std::size_t kMostWithin = 2;  // objects within each other
   JsonScanner cursor(trim(output));
   if (cursor.next() != Token::kObject) return false;
+  const auto outermost = cursor.depth();
+  std::string_view key;
   std::string folded;
-  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
-    const auto key = cursor.text();
-    token = cursor.next();
-    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return false;
+  for (auto token = cursor.next(); token != Token::kBad && token != Token::kEnd; token = cursor.next()) {
+    if (token == Token::kKey) key = cursor.text();
+    const bool closed = token == Token::kArray || (token == Token::kObject && cursor.depth() > outermost + kMostWithin);
+    if (closed && !cursor.leave()) return false;
     if (token != Token::kString || cursor.text().size() > kLongestState || !among(last_word_of(key), words.members)) continue;
     fold(cursor.text(), folded);
-    const std::string_view state = folded;
-    return among(state, words.failures) || among(state.substr(0, state.find_first_of("_- ")), words.failures) ||
-           among(state.substr(state.find_last_of("_- ") + 1), words.failures);
+    if (cursor.depth() == outermost) return tells_failure(folded, words);
+    if (refuses(folded, words)) return true;
   }
   return false;
 }

@@ -12,7 +12,7 @@
 namespace runwarden::plugins {
 
 /// True for a call whose statement (SQL's UPDATE, DELETE, INSERT or MERGE) changed no row, as its short output counts: "(0 rows affected)",
-/// "UPDATE 0", `{"rowCount": 0}`. Linear; any thread.
+/// "UPDATE 0", `{"rowCount": 0}`; or that was rolled back: "ROLLBACK", of COMMIT. Linear; any thread.
 [[nodiscard]] bool changed_no_row(const StepView& call);
 
 /// True when a cell of a one-line output ends in a word for failure: "15118 | ECON 3100 | Add Failed | requisite not met". Linear; any
@@ -29,8 +29,8 @@ namespace runwarden::plugins {
 /// Overwrites `scratch`. Linear; any thread.
 [[nodiscard]] bool owns_up(std::string_view output, const Lexicon& lexicon, Reading& scratch);
 
-/// True when an answer's outcome, a member at its first level, is a failure by its first or last word: {"state": "VALIDATION_FAILED"}.
-/// Linear; any thread.
+/// True when an answer's outcome, the first such member at its first level, is a failure by its first or last word: {"state":
+/// "VALIDATION_FAILED"}; or when one in an object within it refuses: {"order": {"state": "rejected"}}. Linear; any thread.
 [[nodiscard]] bool tells_failed_state(std::string_view output, const OutcomeWords& words);
 
 }  // namespace runwarden::plugins

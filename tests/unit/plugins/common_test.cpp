@@ -17,8 +17,8 @@
 #include "common/recovery.h"
 #include "common/run_view.h"
 #include "common/settings.h"
-#include "common/tools.h"
 #include "common/sql.h"
+#include "common/tools.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -165,6 +165,18 @@ TEST(Reading, QuotedWordsThatALineWithAColonOffers_AreLeftOut) {
   EXPECT_EQ(claims("You could write:\n" + offered), 1u) << "no quotation marks";
 }
 
+TEST(Reading, WhatIsQuotedBehindAColon_IsSaidByOthers) {
+  const auto claims = [](std::string_view text) {
+    Reading reading;
+    read(text, lexicon(), reading);
+    return reading.claims.size();
+  };
+  EXPECT_EQ(claims("1. *Wes, 10 Feb:* \"I've sent the form to you today.\" Oak, from March."), 0u);
+  EXPECT_EQ(claims("Wes: \"Oak, from March.\" I've sent the form to you today."), 1u);
+  EXPECT_EQ(claims("The form \"Oak\" has been sent."), 1u);
+  EXPECT_EQ(claims("Note: \"I've sent the form"), 1u) << "nothing closes it";
+}
+
 TEST(Reading, ShortQuotationBehindAColon_MayBeAnErrorThatTheAgentTells) {
   Reading reading;
   read("The bank says:\n\n\"The order could not be found. Please try again.\"", lexicon(), reading);
@@ -294,8 +306,28 @@ INSTANTIATE_TEST_SUITE_P(
         Output{"Error: not found", false, true}, Output{"ERROR 42", false, true}, Output{"Error rate is 2%", false, false},
         Output{"Errorless run", false, false}, Output{"All good, 0 errors and no exception", false, false}));
 
+INSTANTIATE_TEST_SUITE_P(
+    NothingFound, Outputs,
+    testing::Values(Output{R"({"berths":[],"as_of":"2026-03-04","unit":"m"})", true, false},
+                    Output{R"({"totalSize":0,"done":true,"records":[]})", true, false},
+                    Output{R"({"hits":{"total":{"value":0,"relation":"eq"},"hits":[]}})", true, false},
+                    Output{R"({"@context":"x","value":[]})", true, false},
+                    Output{R"({"columns":["berth","fee"],"rows":[],"rowCount":0})", true, false},
+                    Output{R"({"status":"NO_DATA"})", true, false}, Output{R"({"totalResults":"0"})", true, false},
+                    Output{R"({"text":""})", true, false}, Output{R"({"data":{"berth":null},"errors":[]})", true, false},
+                    Output{R"({"errors":[],"warnings":[]})", false, false}, Output{R"({"status":"IN_ORDER"})", false, false},
+                    Output{"No berths for this ship", true, false}, Output{"No berths found at the north quay.", true, false},
+                    Output{"No storms reported at the quay.", false, false}, Output{"Total: 0", true, false},
+                    Output{"results: []", true, false}, Output{"depth: 0", false, false}, Output{"<berths/>", true, false},
+                    Output{R"(<berths total="0"></berths>)", true, false}, Output{R"(<berths total="3"></berths>)", false, false},
+                    Output{"<lock/>", false, false}, Output{"<berths>C-4</berths>", false, false},
+                    Output{"| berth | fee |\n|---|---|", true, false}, Output{"| berth | fee |\n| C-4 | 12 |", false, false},
+                    Output{R"(HTTP 200 {"berths":[]})", true, false}, Output{"Query returned no results.", true, false}));
+
 INSTANTIATE_TEST_SUITE_P(Wrapped, Outputs,
                          testing::Values(Output{R"({"result": "Error: no seat"})", false, true},
+                                         Output{R"(Status Code: 200. Response: {"error": "no seat"})", false, true},
+                                         Output{R"(Status of berth 4: {"free": true})", false, false},
                                          Output{R"({"content": [{"type": "text", "text": "Error: no \"seat\""}]})", false, true},
                                          Output{R"([{"type": "text", "text": "{\"success\": false}"}])", false, true},
                                          Output{R"([{"error": "no seat"}])", false, true}, Output{"[ERROR: no seat]", false, true},
@@ -422,6 +454,30 @@ TEST(EvidenceIndex, WhatFollowsFromGroundedNumbers_IsGrounded) {
   EXPECT_TRUE(holds("41.25"));
   EXPECT_FALSE(holds("333.33"));
   EXPECT_FALSE(holds("X1205"));
+}
+
+TEST(EvidenceIndex, MeanOfOneTextsFigures_IsGrounded) {
+  EvidenceIndex index;
+  index.add_facts("day;level\n2031-04-09;1450\n2031-04-10;1200\n2031-04-11;1370");
+  const auto holds = [&](std::string_view text) {
+    std::vector<Fact> facts;
+    collect_facts(text, facts);
+    return index.holds(facts.at(0));
+  };
+  EXPECT_TRUE(holds("1,340"));
+  EXPECT_FALSE(holds("1,344"));
+}
+
+TEST(EvidenceIndex, FigureThatMayBeADay_IsGroundedByThatDay) {
+  EvidenceIndex index;
+  index.add_facts(R"({"due":"2031-09-18"})");
+  const auto holds = [&](std::string_view text) {
+    std::vector<Fact> facts;
+    collect_facts(text, facts);
+    return index.holds(facts.at(0));
+  };
+  EXPECT_TRUE(holds("am 18.09. zurueck"));
+  EXPECT_FALSE(holds("am 19.09. zurueck"));
 }
 
 TEST(EvidenceIndex, OfDrawnNumbers_HoldsWhatEachPairMakes) {

@@ -90,6 +90,16 @@ TEST(Payload, CountsOnlyWhatIsNotAboutTheError) {
   EXPECT_FALSE(has_payload(much, CallNames::shipped()));
 }
 
+TEST(Payload, MayBeAFewRecordsBesideAWarning) {
+  const auto holds = [](std::string_view output) { return has_payload(output, CallNames::shipped()); };
+  EXPECT_TRUE(holds(R"({"error":{"level":"warning","msg":"cache stale"},"depths":[4.2,4.4,4.1]})"));
+  EXPECT_TRUE(holds(R"({"error":{"code":"STALE"},"berths":[{"id":"C-4"},{"id":"C-5"}]})"));
+  EXPECT_TRUE(holds(R"({"error":"OLD_API: use /v2","berths":[{"id":"C-4"},{"id":"C-5"}],"free":2,"as_of":"12:40"})"));
+  EXPECT_FALSE(holds(R"({"error":"two berths fit","berths":[{"id":"C-4"},{"id":"C-5"}]})")) << "the error asks which";
+  EXPECT_FALSE(holds(R"({"error":{"code":"X"},"known":["C-4","C-5"]})")) << "hints";
+  EXPECT_FALSE(holds(R"({"ok":false,"error":{"code":"X"},"depths":[4.2,4.4]})"));
+}
+
 std::size_t files_in(std::string_view input) {
   std::vector<std::uint64_t> names;
   name_files(input, names);
@@ -220,6 +230,22 @@ TEST(Expression, IsWorkedOutByTheUsualPrecedence) {
   EXPECT_LE(results(powers).size(), 16u);
 }
 
+TEST(WorkOut, OfAMessage_ReadsThousands) {
+  std::vector<double> results;
+  work_out_told("Per berth: (2,480 - 560) / 80 = 24.00", results);
+  EXPECT_EQ(results, (std::vector<double>{1920, 24}));
+  work_out_told("2,48 * 2", results);
+  EXPECT_EQ(results, (std::vector<double>{96})) << "a comma before two digits parts figures";
+}
+
+TEST(Expression, MayMultiplyWithALetter) {
+  std::vector<double> results;
+  work_out("35 x 28.50 + 175", results);
+  EXPECT_THAT(results, testing::ElementsAre(997.5, 1172.5));
+  work_out("a 2x4 beam", results);
+  EXPECT_THAT(results, testing::IsEmpty());
+}
+
 TEST(Expression, AMinusBehindAProduct_NeedsNoBlanks) {
   std::vector<double> results;
   work_out("{\"sum\":\"14*36-20\"}", results);
@@ -241,7 +267,8 @@ TEST(Units, AreConverted_RoundedAsTold) {
 TEST(ProgramEnd, TellsOfASystemCallThatFailed) {
   for (const char* failed :
        {"sftp> put tide.zip\nremote open(\"/in/tide.zip\"): Permission denied", "mv: /mnt/quay: Read-only file system\n",
-        "ssh: connect to host pier port 22: Connection refused.", "DELETE 0", "update 0", "counting objects\nerror: failed to push some refs to 'quay'", "Query OK, 0 rows affected (0.01 sec)"}) {
+        "ssh: connect to host pier port 22: Connection refused.", "DELETE 0", "update 0",
+        "counting objects\nerror: failed to push some refs to 'quay'", "Query OK, 0 rows affected (0.01 sec)"}) {
     EXPECT_TRUE(ends_in_failure(failed)) << failed;
   }
   for (const char* fine : {"", "DELETE 3", "chart.csv: Permission denied\nchart.txt copied", "cat: moorings: No such file or directory",
@@ -291,11 +318,11 @@ TEST(ProgramEnd, IsTheLineBeforeWhatIsSaidOfTheProgram) {
   for (const auto* failed :
        {"Start building ...\nERROR render of page failed\nexit status 3", "Connected.\nPermission denied (publickey).\nConnection closed",
         "UPDATE 0\nQuery returned successfully in 12 msec.", "..F.\n=== 1 failed, 3 passed in 0.2s ===", "Tests: 2 failed, 9 passed",
-        "test result: FAILED. 1 passed; 1 failed", "Rows matched: 0  Changed: 0  Warnings: 0"}) {
+        "Done. PASS=2 WARN=0 ERROR=1 SKIP=2", "test result: FAILED. 1 passed; 1 failed", "Rows matched: 0  Changed: 0  Warnings: 0"}) {
     EXPECT_TRUE(ends_in_failure(failed)) << failed;
   }
-  for (const auto* fine :
-       {"built\nexit status 0", "=== 12 passed in 0.2s ===", "0 failed, 4 passed", "Failsafe is on", "Rows matched: 3  Changed: 3"}) {
+  for (const auto* fine : {"built\nexit status 0", "=== 12 passed in 0.2s ===", "0 failed, 4 passed", "Done. PASS=5 WARN=0 ERROR=0 SKIP=0",
+                           "Failsafe is on", "Rows matched: 3  Changed: 3"}) {
     EXPECT_FALSE(ends_in_failure(fine)) << fine;
   }
 }
@@ -328,6 +355,51 @@ TEST(DeniedDeed, IsToldByAMemberAtTheFirstLevel) {
   EXPECT_TRUE(denies("lock_door", "{}", R"([{"door":"back","state":"rejected"}])", "lock")) << "the first of a list";
   EXPECT_TRUE(denies("post_notice", "{}", R"({"statusCode":429})", "post"));
   EXPECT_TRUE(denies("update_signs", R"({"ids":["L3"]})", R"({"L3":"download failed"})", "update"));
+}
+
+TEST(DeniedDeed, IsToldWithinTheAnswer) {
+  EXPECT_TRUE(denies("send_letter", "{}", R"({"http":200,"order":{"id":"E-9","state":"REJECTED"}})", "send"));
+  EXPECT_TRUE(denies("invite_room", "{}", R"({"room":"quay","responseStatus":{"response":"declined"}})", "invite"));
+  EXPECT_TRUE(denies("swap_line", "{}", R"({"order":"P-6","result":"ORDER_FALLOUT"})", "swap"));
+  EXPECT_TRUE(denies("send_notices", "{}", R"({"notices":[{"to":"a","status":"undelivered"},{"to":"b","status":"bounced"}]})", "send"));
+  EXPECT_TRUE(denies("add_page", "{}", R"({"fault":{"text":"too long"}})", "add"));
+  EXPECT_TRUE(denies("lock_door", "{}", R"({"door":"front","state":"unlocked"})", "lock")) << "the opposite";
+  EXPECT_TRUE(denies("lock_door", "{}", R"({"door":"front","jammed":true})", "lock"));
+  EXPECT_TRUE(denies("charge_sperren", "{}", R"({"ort":"Kai","gesperrt":false})", "lock")) << "a verb in another language";
+}
+
+TEST(DeniedDeed, IsToldByACountOfNone_AnEmptyList_OrANo) {
+  EXPECT_TRUE(denies("send_news", "{}", R"({"id":"n-3","sent":0,"dropped":412,"why":"quiet hours"})", "send"));
+  EXPECT_TRUE(denies("send_news", "{}", R"({"accepted":0,"rejected":1})", "send"));
+  EXPECT_TRUE(denies("archive_letters", "{}", R"({"archived":[],"skipped":["l-1","l-2"]})", "archive"));
+  EXPECT_TRUE(denies("post_notice", "{}", R"({"posted":"no"})", "post"));
+  EXPECT_FALSE(denies("send_news", "{}", R"({"sent":0,"queued":412})", "send")) << "it goes out later";
+  EXPECT_FALSE(denies("archive_letters", "{}", R"({"archived":["l-1"],"skipped":[]})", "archive"));
+  EXPECT_FALSE(denies("post_notice", "{}", R"({"posted":"yes"})", "post"));
+}
+
+TEST(DeniedDeed, IsToldByACodeThatDeniesIt_WithinTheAnswer) {
+  EXPECT_TRUE(
+      denies("extend_berth", "{}", R"({"http":200,"result":{"berth":"C-4","outcome":"NOT_APPLIED","cause":{"code":"TAKEN"}}})", "extend"));
+  EXPECT_TRUE(denies("extend_berth", "{}", R"({"result":{"outcome":"NOT_EXTENDED"}})", "extend"));
+  EXPECT_FALSE(denies("extend_berth", "{}", R"({"result":{"outcome":"APPLIED"}})", "extend"));
+}
+
+TEST(DeniedDeed, IsToldByTheOppositeState) {
+  EXPECT_TRUE(denies("unlock_door", "{}", R"({"door":"back","state":"locked"})", "unlock"));
+  EXPECT_TRUE(denies("start_pump", "{}", R"({"pump":{"state":"stopped"}})", "start"));
+  EXPECT_FALSE(denies("unlock_door", "{}", R"({"door":"back","state":"unlocked"})", "unlock"));
+  EXPECT_FALSE(denies("start_pump", "{}", R"({"pump":{"state":"starting"}})", "start"));
+}
+
+TEST(DeniedDeed, IsNotToldByWhatWasBefore_NorByAThing) {
+  EXPECT_FALSE(denies("restart_pump", "{}", R"({"previous_state":"failed","state":"running"})", "restart"));
+  EXPECT_FALSE(denies("renew_pass", "{}", R"({"old":{"status":"expired"},"new":{"status":"active"}})", "renew"));
+  EXPECT_FALSE(denies("retry_payment", "{}", R"({"attempts":[{"status":"declined"}],"status":"paid"})", "pay"));
+  EXPECT_FALSE(denies("assign_berth", "{}", R"({"berth":{"state":"held"},"id":"B-7"})", "assign"));
+  EXPECT_FALSE(denies("book_berth", "{}", R"({"booking":{"status":"confirmed","deposit":{"state":"declined"}}})", "book"));
+  EXPECT_FALSE(denies("send_notices", "{}", R"({"notices":[{"to":"a","status":"sent"},{"to":"b","status":"bounced"}]})", "send"))
+      << "some were sent";
 }
 
 TEST(DeniedDeed, IsNotTheDeedItself_NorWhatWasAskedWith) {
@@ -487,6 +559,8 @@ TEST(ChangedNoRow, IsCountedByWhatAStatementAnswers) {
   EXPECT_TRUE(none(kUpdate, "(0 rows affected)"));
   EXPECT_TRUE(none(kUpdate, R"({"rowCount":0})"));
   EXPECT_TRUE(none("delete from berths where id = 'C-4'", "Query OK, 0 rows affected"));
+  EXPECT_TRUE(none("COMMIT", "ROLLBACK")) << "a statement before it failed";
+  EXPECT_FALSE(none("ROLLBACK", "ROLLBACK"));
   EXPECT_FALSE(none(kUpdate, "(1 row affected)"));
   EXPECT_FALSE(none(kUpdate, "done"));
   EXPECT_FALSE(none("SELECT id FROM berths", "(0 rows)")) << "a look-up that found nothing";
@@ -526,12 +600,15 @@ TEST(OwnsUp, ForAnAgentThatWasCalled) {
   EXPECT_FALSE(owns(R"(["I was unable to find a pilot."])"));
 }
 
-TEST(FailedState, IsTheOutcomeOfAnAnswerAtItsFirstLevel) {
+TEST(FailedState, IsTheOutcomeOfAnAnswer_OrRefusesWithinIt) {
   const auto failed = [](std::string_view output) { return tells_failed_state(output, outcome_words()); };
   EXPECT_TRUE(failed(R"({"job":"J-9","state":"CHECK_FAILED"})"));
   EXPECT_TRUE(failed(R"({"job":"J-9","job_status":"rejected by bank"})"));
   EXPECT_FALSE(failed(R"({"job":"J-9","state":"done"})"));
-  EXPECT_FALSE(failed(R"({"job":"J-9","parts":{"state":"failed"}})"));
+  EXPECT_TRUE(failed(R"({"job":{"id":"J-9","state":"expired"}})"));
+  EXPECT_FALSE(failed(R"({"job":"J-9","state":"done","parts":{"state":"failed"}})")) << "the outermost counts";
+  EXPECT_FALSE(failed(R"({"job":"J-9","parts":{"state":"held"}})")) << "a state of a thing";
+  EXPECT_FALSE(failed(R"({"job":"J-9","parts":[{"state":"failed"}]})"));
   EXPECT_FALSE(failed("failed"));
 }
 
@@ -584,6 +661,25 @@ TEST(GivenRecords, MayBeASingleFactWhereOneThingWasAsked) {
   EXPECT_FALSE(gives(R"({"berth":"C-4"})", "All right"));
 }
 
+TEST(GivenRecords, MayBeNothing_OrFewBesideWhatWasAsked) {
+  const auto gives = [](std::string_view input, std::string_view output) {
+    RunBuilder run;
+    run.tool("berths", input, output);
+    return gives_records(run.run().steps[0], Vocabulary().words(Key::kAnswerMembers), ToolWords(Vocabulary()), shipped_lexicon());
+  };
+  constexpr auto kTwo = R"({"quay":"north","ship":"Heron"})";
+  for (const auto* none : {"[]", R"({"berths":[]})", R"({"free":0})", R"({"berths":[],"next":null})"})
+    EXPECT_TRUE(gives(kTwo, none)) << none;
+  for (const auto* ack : {R"({"errors":[]})", R"({"released":[]})", R"({"status":"ok","berths":[]})"})
+    EXPECT_FALSE(gives(kTwo, ack)) << ack;
+  EXPECT_TRUE(gives(kTwo, R"({"depth":4.2,"wind":"light"})"));
+  EXPECT_FALSE(gives(kTwo, R"({"depth":4.2,"booking":"B-77"})")) << "a new record";
+  EXPECT_TRUE(gives(R"({"ship":"Heron","last":1})", "Hull check in May: sound, no rust, two coats of paint"));
+  EXPECT_TRUE(gives(kTwo, "The berths at the north quay take ships of up to 12 metres."));
+  EXPECT_FALSE(gives(kTwo, "Heron at C-4."));
+  EXPECT_TRUE(gives(R"({"berth":"C-4"})", R"({"depth":4,"is_leased":false})"));
+}
+
 TEST(CarriedText, IsWhatACallWasGivenToSay) {
   const ToolWords words{Vocabulary()};
   const auto carries = [&](std::string_view input) {
@@ -606,17 +702,32 @@ TEST(CallEntity, IsNamedWithBlanksInIt) {
 
 TEST(Commands, OnlyLook) {
   const auto& names = CallNames::shipped();
-  for (const auto* command :
-       {"git status", "cd src && ls -la", "cat a.txt | grep -n x | head -5", "/usr/bin/git log --oneline 2>/dev/null", "aws s3 ls",
-        "kubectl -n dev get pods 2>&1", R"({"command":"systemctl status nginx","timeout":30})", R"({"cmd":"ls\npwd"})"}) {
+  for (const auto* command : {"git status", "cd src && ls -la", "cat a.txt | grep -n x | head -5", "/usr/bin/git log --oneline 2>/dev/null",
+                              "aws s3 ls", "kubectl -n dev get pods 2>&1", R"({"command":"systemctl status nginx","timeout":30})",
+                              R"({"cmd":"ls\npwd"})", R"({"command":["ls","-la"]})",
+                              R"({"command":["bash","-lc","git status && git diff"],"timeout":10})", "for f in a b; do cat $f; done"}) {
     EXPECT_TRUE(only_look(command, names)) << command;
   }
-  for (const auto* command :
-       {"git push", "ls > files.txt", "rm -r build", "cat $(make list)", "ls; reboot", "find . -name '*.o' -delete", "sed -i s/a/b/ x",
-        "python3 a.py", "", "{}", R"({"command":"ls","script":"rm a"})", R"({"command":["ls"]})", "git stash", "git"}) {
+  for (const auto* command : {"git push", "ls > files.txt", "rm -r build", "cat $(make list)", "ls; reboot", "find . -name '*.o' -delete",
+                              "sed -i s/a/b/ x", "python3 a.py", "", "{}", R"({"command":"ls","script":"rm a"})",
+                              R"({"command":["bash","-lc","git push"]})", R"({"command":[1]})", "git stash", "git"}) {
     EXPECT_FALSE(only_look(command, names)) << command;
   }
   EXPECT_FALSE(only_look("ls\n" + std::string(3000, '#'), names)) << "a script";
+}
+
+TEST(Commands, ThatChangeSomethingAreNamedBySubcommand) {
+  const auto changing = [](std::string_view command) {
+    std::vector<std::string> out;
+    collect_changing_commands(command, CallNames::shipped(), out);
+    return out;
+  };
+  EXPECT_THAT(changing("git add -A && git commit -qm x && git push -u origin main"),
+              testing::ElementsAre("git add", "git commit", "git push"));
+  EXPECT_THAT(changing("for ns in a b; do kubectl -n $ns apply -f quay.yaml; done"), testing::ElementsAre("kubectl apply"));
+  EXPECT_THAT(changing(R"({"command":["sudo","systemctl","restart","tides"]})"), testing::ElementsAre("systemctl restart"));
+  EXPECT_THAT(changing("git status; kubectl get pods; python3 a.py"), testing::IsEmpty());
+  EXPECT_THAT(changing(""), testing::IsEmpty());
 }
 
 TEST(Verdict, WithdrawsFaintCandidatesOfTheRulesNamed) {

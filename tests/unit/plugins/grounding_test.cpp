@@ -115,6 +115,17 @@ TEST(Derivation, DaysBetweenDates_Follow) {
   EXPECT_FALSE(follows({"from 2026-02-03 to 2026-05-19"}, 88, 0));
 }
 
+TEST(Derivation, TimesAStretchApart_Follow) {
+  Derivation derivation;
+  derivation.add("leave at 9:30");
+  derivation.add(R"({"minutes":101,"km":166})");
+  EXPECT_TRUE(derivation.reaches_time(9 * 60 + 30));
+  EXPECT_TRUE(derivation.reaches_time(11 * 60 + 11));
+  EXPECT_FALSE(derivation.reaches_time(11 * 60)) << "no figure says so";
+  for (int i = 0; i < 20; ++i) derivation.add(std::to_string(1000 + 7 * i));
+  EXPECT_FALSE(derivation.reaches_time(11 * 60 + 11)) << "so many figures reach any time";
+}
+
 TEST(Derivation, AnotherUnitRounded_Follows) {
   EXPECT_TRUE(follows({"distance 28993"}, 29, 0));
   EXPECT_TRUE(follows({"size 1834022"}, 1.8, 1));

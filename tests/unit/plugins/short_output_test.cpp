@@ -47,8 +47,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Said{"\xE2\x9D\x8C Unable to open the gate", kRefused}, Said{"Couldn't reach the pump.\nTry later.", kRefused},
                     Said{"Rate limit exceeded, retry in 20 s", kFailed}, Said{"result: Permission denied", kFailed},
                     Said{"Se produjo un error al abrir la caja", kFailed}, Said{"No se pudo abrir la v\u00E1lvula", kRefused},
-                    Said{"Acceso denegado", kFailed}, Said{"Payment failed: card expired", kAction},
-                    Said{"Declined by the bank", kAction}));
+                    Said{"Acceso denegado", kFailed}, Said{"Payment failed: card expired", kAction}, Said{"Declined by the bank", kAction},
+                    Said{"Booking declined by the harbour", kAction}, Said{"409 - version mismatch", kAction},
+                    Said{"409: the page was edited", kAction}, Said{"tides.NotNullViolation: no value", kFailed},
+                    Said{"AccessDenied: not your berth", kFailed}, Said{"<soap:Fault>locked</soap:Fault>", kFailed},
+                    Said{R"(<answer status="error">no</answer>)", kFailed}, Said{"smtp: 550 5.1.1 unknown user", kFailed},
+                    Said{"Nothing happens.", kAction}, Said{"Insufficient funds", kAction}, Said{"0 of 3 notices delivered", kAction},
+                    Said{"The berth has just been taken by the Heron.", kAction}, Said{"Pump 3 offline", kAction}));
+
+INSTANTIATE_TEST_SUITE_P(Figures, ShortText,
+                         testing::Values(Said{"409 - 12", kNone}, Said{"409 berths", kNone}, Said{"250 2.0.0 OK: queued", kNone},
+                                         Said{R"(<berths status="ok"/>)", kNone}, Said{"3 of 3 notices delivered", kNone}));
 
 INSTANTIATE_TEST_SUITE_P(NotThere, ShortText,
                          testing::Values(Said{"File not found: till.csv", kNotThere}, Said{"404 Not Found", kNotThere},
@@ -89,17 +98,18 @@ INSTANTIATE_TEST_SUITE_P(
                     Said{R"({"success":0,"failed":3})", kNone}, Said{R"({"code":200})", kNone}, Said{R"({"message":"ok"})", kNone},
                     Said{R"({"errors":)", kNone}, Said{R"([{"status":"failed"}])", kNone}));
 
-INSTANTIATE_TEST_SUITE_P(
-    Codes, ShortText,
-    testing::Values(Said{R"({"code":"BERTH_TAKEN"})", kAction}, Said{R"({"result":"insufficient_depth"})", kAction},
-                    Said{R"({"state":"NOK"})", kAction}, Said{R"({"outcome":"not_possible","reason":"tide"})", kAction},
-                    Said{R"({"ergebnis":"liegeplatz_vergeben"})", kAction}, Said{R"({"resultado":"saldo_insuficiente"})", kAction},
-                    Said{R"({"success":"no"})", kFailed}, Said{"false", kAction}, Said{"HTTP 403: scope missing", kFailed},
-                    Said{"status code 503", kFailed}, Said{"ECONNREFUSED 10.0.0.7:443", kFailed}, Said{"UPDATE 0", kAction},
-                    // Others, or with content.
-                    Said{R"({"code":"BERTH_FREE"})", kNone}, Said{R"({"result":"taken aback"})", kNone},
-                    Said{R"({"result":"error","berth":"C-4"})", kNone}, Said{R"({"state":"Ohio"})", kNone}, Said{"status 503", kNone},
-                    Said{"UPDATE 12", kNone}, Said{"falsetto", kNone}));
+INSTANTIATE_TEST_SUITE_P(Codes, ShortText,
+                         testing::Values(Said{R"({"code":"BERTH_TAKEN"})", kAction}, Said{R"({"result":"insufficient_depth"})", kAction},
+                                         Said{R"({"state":"NOK"})", kAction},
+                                         Said{R"({"outcome":"not_possible","reason":"tide"})", kAction},
+                                         Said{R"({"ergebnis":"liegeplatz_vergeben"})", kAction},
+                                         Said{R"({"resultado":"saldo_insuficiente"})", kAction}, Said{R"({"success":"no"})", kFailed},
+                                         Said{"false", kAction}, Said{"HTTP 403: scope missing", kFailed}, Said{"status code 503", kFailed},
+                                         Said{"ECONNREFUSED 10.0.0.7:443", kFailed}, Said{"UPDATE 0", kAction},
+                                         // Others, or with content.
+                                         Said{R"({"code":"BERTH_FREE"})", kNone}, Said{R"({"result":"taken aback"})", kNone},
+                                         Said{R"({"result":"error","berth":"C-4"})", kNone}, Said{R"({"state":"Ohio"})", kNone},
+                                         Said{"status 503", kNone}, Said{"UPDATE 12", kNone}, Said{"falsetto", kNone}));
 
 INSTANTIATE_TEST_SUITE_P(RefusedStates, ShortText,
                          testing::Values(Said{"Berth C-4 is already taken", kAction}, Said{"This tide slot is fully booked.", kAction},
