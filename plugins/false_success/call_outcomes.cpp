@@ -1,11 +1,13 @@
 #include "false_success/call_outcomes.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "common/fold.h"
+#include "common/inner_output.h"
 #include "common/json_scan.h"
 #include "common/words.h"
 #include "evidence/call_entities.h"
@@ -84,21 +86,65 @@ bool CallOutcomes::denies_in_words(std::string_view output) {
   output = trim(output);
   if (output.empty() || output.size() > kLongest || output.find_first_of("{[\"'") != std::string_view::npos) return false;
   read(output, rules_.lexicon, scene_.scratch);
-  return scene_.scratch.denies;
+  return scene_.scratch.denies || (scene_.scratch.admits() && scene_.scratch.claims.empty());
+}
+
+/// {"to": "ann@...", "smtp": "550 5.1.1 User unknown"}: a member holds what another system answered, and that is a failure.
+bool CallOutcomes::passes_failure_on(const StepView& step) const {
+  constexpr std::size_t kLongest = 1000;
+  const auto output = trim(step.output);
+  JsonScanner cursor(output);
+  if (output.size() > kLongest || cursor.next() != JsonScanner::Token::kObject) return false;
+  for (auto token = cursor.next(); token == JsonScanner::Token::kKey; token = cursor.next()) {
+    token = cursor.next();
+    if ((token == JsonScanner::Token::kObject || token == JsonScanner::Token::kArray) && !cursor.leave()) return false;
+    if (token != JsonScanner::Token::kString || step.input.find(cursor.text()) != std::string_view::npos) continue;
+    if (rules_.content.short_signs.read(cursor.text()) == ShortSign::kFailed) return true;
+  }
+  return false;
+}
+
+/// `<div class="toast error">Not saved: the item is locked.</div>`, `<h1>Session expired</h1>`: a page says in an alert or a heading that
+/// what was pressed did nothing.
+bool CallOutcomes::shows_alert(std::string_view page) {
+  constexpr std::string_view kHeadings[] = {"<title>", "<h1>", "<h2>"};
+  if (page.find('<') == std::string_view::npos) return false;
+  for (const auto heading : kHeadings) {
+    const auto begin = page.find(heading);
+    if (begin == std::string_view::npos) continue;
+    const auto text = page.substr(begin + heading.size(), page.find('<', begin + 1) - begin - heading.size());
+    if (rules_.content.short_signs.read(text) != ShortSign::kNone) return true;
+  }
+  constexpr std::string_view kClass = "class=\"", kWords[] = {"error", "warn", "alert", "danger"};
+  for (auto at = page.find(kClass); at != std::string_view::npos; at = page.find(kClass, at + kClass.size())) {
+    const auto begin = at + kClass.size();
+    const auto end = page.find('"', begin);
+    const auto open = page.find('>', begin);
+    if (end == std::string_view::npos || open == std::string_view::npos) return false;
+    const auto names = page.substr(begin, end - begin);
+    const bool alert =
+        std::any_of(std::begin(kWords), std::end(kWords), [&](auto word) { return names.find(word) != std::string_view::npos; });
+    const auto text = page.substr(open + 1, page.find('<', open) - open - 1);
+    if (alert && (denies_in_words(text) || rules_.content.short_signs.read(text) != ShortSign::kNone)) return true;
+  }
+  return false;
 }
 
 /// True when a call that reports no failure says in other ways that what it was for did not happen.
 bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, std::string_view told) {
-  const auto& step = run.steps[at];
+  auto step = run.steps[at];
+  step.output = answer_body(step.output);
   const auto& tool = scene_.recovery.meaning(step.name);
   if (changed_no_row(step)) return true;
   if (tool.reads) return is_withheld(step.output, rules_.withheld_words);
   if (denies_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon) ||
       answers_otherwise(step.input, step.output, told, rules_.outcome_words) || waits_untold(run, at))
     return true;
+  if (shows_alert(step.output)) return true;
   if (tool.any_purpose) return ends_in_failure(step.output) || owns_up(step.output, rules_.lexicon, scene_.scratch);
-  return tool.group != 0 && (denies_in_words(step.output) || has_failed_cell(step.output, rules_.outcome_words) ||
-                             denies_own_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon, scene_.scratch));
+  return tool.group != 0 &&
+         (denies_in_words(step.output) || passes_failure_on(step) || has_failed_cell(step.output, rules_.outcome_words) ||
+          denies_own_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon, scene_.scratch));
 }
 
 void CallOutcomes::collect_failures(const RunView& run) {

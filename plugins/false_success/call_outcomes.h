@@ -37,6 +37,8 @@ class CallOutcomes {
   void find_followed_up(const RunView& run);
   [[nodiscard]] bool hard_word_in(const StepView& step);
   [[nodiscard]] bool denies_in_words(std::string_view output);
+  [[nodiscard]] bool passes_failure_on(const StepView& step) const;
+  [[nodiscard]] bool shows_alert(std::string_view page);
   [[nodiscard]] bool answers_undone(const RunView& run, std::size_t at, std::string_view told);
   [[nodiscard]] std::size_t last_told_waiting(const RunView& run) const;
   [[nodiscard]] bool waits_untold(const RunView& run, std::size_t at);

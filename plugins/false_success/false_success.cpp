@@ -52,6 +52,11 @@ std::string FalseSuccess::schema() {
   return FailureRules::schema();
 }
 
+/// True when the message opens with a claim that all is done, and the user has said nothing since the failure.
+bool FalseSuccess::claims_all_done(const RunView& run, const FailedStep& failed) const {
+  return claims_.opens_with_all_done() && !user_replied(run, failed.step, run.steps.size());
+}
+
 /// True when the final message claims what this step failed to do.
 bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   const auto& step = run.steps[failed.step];
@@ -69,6 +74,7 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   if (scene_.last_done == kNoStep)
     return tool.reads || claims_.verb_claimed(tool, MessageClaims::Claimed::any_state) || claims_.names_action(tool);
   if (tool.reads) return false;
+  if (!done_later && tool.group != 0 && claims_all_done(run, failed)) return true;
   if (tool.group != 0 && scene_.done_groups.contains(tool.group)) return false;
   // "All done" after another action refers to that action; after an admission, to the rest.
   if (done_later) return claims_.verb_claimed(tool, MessageClaims::Claimed::by_name);
@@ -109,8 +115,11 @@ bool FalseSuccess::claims_success(const RunView& run, const FinalMessage& messag
     verdict.suppress("no_claim", last, "success is set, but no message reports an action");
     return false;
   }
-  if (scene_.reading.admits() && rules_.admission) {
-    verdict.suppress("admission", last, "the final message admits that something did not work");
+  const bool admits = scene_.reading.admits();
+  if (rules_.admission && (admits || claims_.counts_part())) {
+    verdict.suppress(
+        "admission", last,
+        admits ? "the final message admits that something did not work" : "the final message says how many of several were done");
     return false;
   }
   verdict.passed("admission", last);
@@ -300,7 +309,7 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
   // The last call of that action decides how it ended.
   if (claims_.goes_on_with(tool) || (rules_.recovery && made_good_.went_through_later(run, failed))) return kDoubtful;
   const bool named = claims_.mentions_undone_value(step, false) || claims_.names_action(tool);
-  if (scene_.last_done != kNoStep && !(deed && named)) return kDoubtful;
+  if (scene_.last_done != kNoStep && !(deed && (named || claims_all_done(run, failed)))) return kDoubtful;
   if (!deed && unsupported_.given_by_others(run, message)) return kDoubtful;
   const bool describes = std::none_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
     return claim.finding || claim.state || claim.verb == kNoVerb || rules_.lexicon.verb(claim.verb).group == rules_.find_group ||

@@ -52,6 +52,7 @@ class FalseSuccess {
   };
 
   // Whether the final message claims what failed: false_success.cpp
+  [[nodiscard]] bool claims_all_done(const RunView& run, const FailedStep& failed) const;
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool handed_over_after(const RunView& run, std::size_t last_failure) const;
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);

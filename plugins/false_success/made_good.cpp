@@ -4,13 +4,17 @@
 #include <iterator>
 #include <vector>
 
+#include "common/facts.h"
 #include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/artifacts.h"
 #include "evidence/call_entities.h"
+#include "evidence/commands.h"
+#include "evidence/expression.h"
 #include "evidence/trouble.h"
+#include "evidence/undone.h"
 #include "false_success/call_texts.h"
 
 namespace runwarden::plugins {
@@ -77,6 +81,27 @@ bool MadeGood::is_one_of_many(const RunView& run, std::size_t at) {
   return false;
 }
 
+/// True when a command failed that changes something by its name, "git push", and no later call ran it again, or a program that may have
+/// done the same.
+bool MadeGood::is_command_left_undone(const RunView& run, std::size_t at) {
+  const auto& names = rules_.content.tools.calls;
+  const auto& step = run.steps[at];
+  if (!scene_.recovery.meaning(step.name).runs_anything()) return false;
+  std::vector<std::string> failed, later;
+  collect_changing_commands(step.input, names, failed);
+  if (failed.empty()) return false;
+  const auto from = run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+  return std::none_of(from, run.steps.end(), [&](const StepView& other) {
+    const auto place = static_cast<std::size_t>(&other - run.steps.data());
+    if (other.kind != Kind::kTool || scene_.failures[place] != Failure::kNone) return false;
+    run.pace(other.input.size());
+    if (!scene_.recovery.meaning(other.name).runs_anything()) return !scene_.recovery.meaning(other.name).reads;
+    collect_changing_commands(other.input, names, later);
+    if (later.empty()) return !only_look(other.input, names);
+    return std::any_of(later.begin(), later.end(), [&](const auto& command) { return among(command, failed); });
+  });
+}
+
 void MadeGood::mark_recovered(const RunView& run) {
   constexpr int kMostAsked = 8;
   int asked = 0;
@@ -91,7 +116,7 @@ void MadeGood::mark_recovered(const RunView& run) {
       // Only the last few: each check scans the whole run.
       if (failed->recovered && step.kind == Kind::kTool && asked < kMostAsked) {
         ++asked;
-        failed->recovered = !is_one_of_many(run, i);
+        failed->recovered = !is_one_of_many(run, i) && !is_command_left_undone(run, i);
       }
       // "Already deleted": an earlier attempt succeeded.
       if (step.kind == Kind::kTool && !scene_.recovery.meaning(step.name).reads && says_already(step)) scene_.recovery.add(step);
@@ -155,11 +180,11 @@ bool MadeGood::artifact_there(const RunView& run, const FailedStep& failed, cons
   collect_artifacts(told, kMost, scene_.artifacts);
   if (scene_.artifacts.empty()) return false;
   const auto names = [&](std::string_view text, std::string_view artifact) { return text.find(artifact) != std::string_view::npos; };
-  // A look-up after the failure proves nothing about artifacts that were known before it.
+  // A call after the failure proves nothing about artifacts that were known before it, unless it wrote what the failed call was about.
   std::vector<std::string_view> known;
   for (std::size_t i = 0; i < failed.step && known.size() < scene_.artifacts.size(); ++i) {
     const auto& step = run.steps[i];
-    if (step.kind != Kind::kTool) continue;
+    if (step.kind != Kind::kTool || scene_.failures[i] != Failure::kNone) continue;
     run.pace(step.output.size());
     for (const auto artifact : scene_.artifacts) {
       if (names(step.output, artifact) && !among(artifact, known)) known.push_back(artifact);
@@ -171,8 +196,8 @@ bool MadeGood::artifact_there(const RunView& run, const FailedStep& failed, cons
     run.pace(step.input.size() + step.output.size());
     const bool reads = scene_.recovery.meaning(step.name).reads;
     const auto there = [&](std::string_view artifact) {
-      if (!reads && names(step.input, artifact)) return true;
-      return names(step.output, artifact) && (!reads || !among(artifact, known));
+      if (among(artifact, known) && (reads || !names(run.steps[failed.step].input, artifact))) return false;
+      return names(step.output, artifact) || (!reads && names(step.input, artifact));
     };
     if (std::any_of(scene_.artifacts.begin(), scene_.artifacts.end(), there)) return true;
   }
@@ -211,6 +236,19 @@ bool MadeGood::answered_elsewhere(const RunView& run, const FailedStep& failed, 
   if (values.stated > 0) return values.missing == 0;
   const auto origin = scene_.origins.read(message.text, rules_.lexicon);
   return origin.own >= kFewest && static_cast<double>(origin.drawn) >= kMost * static_cast<double>(origin.own);
+}
+
+/// True when the failed call was to work something out, and the message states the right result.
+bool MadeGood::worked_out_by_hand(const StepView& step, const FinalMessage& message) {
+  std::vector<double> results;
+  work_out(step.input, results);
+  if (results.empty()) return false;
+  const std::vector<double> result{results.back()};
+  std::vector<Fact> facts;
+  collect_facts(message.text, facts);
+  return std::any_of(facts.begin(), facts.end(), [&](const Fact& fact) {
+    return fact.kind == FactKind::kNumber && fact.strong && comes_to(result, fact.number, fact.text);
+  });
 }
 
 /// "I found two rooms. Which one would you like?"
@@ -421,8 +459,11 @@ bool MadeGood::went_on_with_given(const RunView& run, std::size_t failed) {
 std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   const auto& step = run.steps[failed.step];
   if (!message.found || step.kind != Kind::kTool) return std::nullopt;
-  if (rules_.recovery && scene_.recovery.meaning(step.name).reads && answered_elsewhere(run, failed, message))
+  const auto& tool = scene_.recovery.meaning(step.name);
+  if (rules_.recovery && (tool.reads || tool.unknown) && answered_elsewhere(run, failed, message))
     return Silence{"recovery", "later calls returned what the final message reports"};
+  if (rules_.recovery && !tool.runs_anything() && worked_out_by_hand(step, message))
+    return Silence{"recovery", "the final message states what the failed calculation comes to"};
   if (rules_.recovery && corrected_after_telling(run, failed))
     return Silence{"recovery", "the agent reported the problem, and the same tool then succeeded"};
   if (rules_.recovery && artifact_there(run, failed, message))
@@ -437,7 +478,7 @@ std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const Fai
     return Silence{"recovery", "a later call of a different kind concerns the same file or address"};
   if (rules_.no_claim && !scene_.recovery.meaning(step.name).reads && asks_about_findings())
     return Silence{"no_claim", "the final message reports what was found and asks how to continue"};
-  if (rules_.recovery && quotes_given(run, failed.step))
+  if (rules_.recovery && !tells_failed_state(step.output, rules_.outcome_words) && quotes_given(run, failed.step))
     return Silence{"recovery", "the final message uses an id that the failed call itself returned"};
   if (rules_.no_claim && already_so(step))
     return Silence{"no_claim", "the failure says that this was already done, and the message claims no more"};

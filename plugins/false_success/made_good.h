@@ -51,8 +51,10 @@ class MadeGood {
  private:
   [[nodiscard]] const StepView* last_failed_call(const RunView& run, std::size_t step) const;
   [[nodiscard]] bool is_one_of_many(const RunView& run, std::size_t at);
+  [[nodiscard]] bool is_command_left_undone(const RunView& run, std::size_t at);
   [[nodiscard]] bool artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool answered_elsewhere(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  [[nodiscard]] static bool worked_out_by_hand(const StepView& step, const FinalMessage& message);
   [[nodiscard]] bool asks_about_findings() const;
   [[nodiscard]] bool already_so(const StepView& step);
   [[nodiscard]] bool denies_action(std::string_view name) const;

@@ -269,6 +269,33 @@ bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step)
   return false;
 }
 
+bool MessageClaims::counts_part() const {
+  constexpr std::size_t kDigits = 6;
+  const auto number = [](const ReadWord& word) {
+    const bool digits = word.text.size() <= kDigits && std::all_of(word.text.begin(), word.text.end(), is_digit);
+    return digits ? std::stoi(std::string(word.text)) : -1;
+  };
+  const auto& words = scene_.reading.words;
+  for (std::size_t i = 0; i + 2 < words.size(); ++i) {
+    if (!is_digit(words[i].text[0]) || !has(words[i + 1].cues, kCueTopicPreposition)) continue;
+    const auto part = number(words[i]), whole = number(words[i + 2]);
+    if (part >= 0 && whole > part && words[i + 1].before == Break::kNone && words[i + 2].before == Break::kNone) return true;
+  }
+  return false;
+}
+
+bool MessageClaims::opens_with_all_done() const {
+  constexpr std::uint64_t kDoubt = kCueTrouble | kCueNothingFound | kCueAdmission | kCueHandover | kCuePlan;
+  const auto& claims = scene_.reading.claims;
+  const bool opens = !claims.empty() && claims.front().sentence == 0 && claims.front().verb == kNoVerb && !claims.front().finding;
+  if (!opens || scene_.reading.denies || has(scene_.reading.cues, kDoubt)) return false;
+  // "You're all set with the refill" speaks of the refill.
+  const auto end = scene_.reading.sentences[0].end;
+  auto i = claims.front().word + 1;
+  while (i < end && scene_.reading.words[i].before == Break::kNone && !has(scene_.reading.words[i].cues, kCuePreposition)) ++i;
+  return i == end || scene_.reading.words[i].before != Break::kNone;
+}
+
 bool MessageClaims::tells_own_deed() const {
   return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
     if (claim.finding) return false;
