@@ -95,6 +95,12 @@ bool AskedDeeds::is_text_work(const Request& request, const RunView& run, const 
   // When tools that write ran, when the agent proposed it after look-ups, or when "order" means a purchase, the request must name a text.
   if (scene_.ran.any_write || (request.accepted && scene_.ran.any) || (scene_.text_work.sorts(request.verb) && !request.sorting))
     return request.thing == Thing::kText;
+  // After look-ups, "move it" means a text only where there was one.
+  if (scene_.ran.any && request.thing == Thing::kUnknown && !request.sorting) {
+    auto turn = std::min(said.step, run.steps.size());
+    while (turn > 0 && run.steps[turn - 1].kind != Kind::kUser) --turn;
+    return scene_.text_work.given_by(run, turn);
+  }
   const auto thing = request.sorting && request.thing != Thing::kText ? Thing::kEither : request.thing;
   return scene_.text_work.holds(run, thing, rules_.effects[rules_.lexicon.verb(request.verb).group] != 0, said.text, said.step);
 }
@@ -147,7 +153,10 @@ bool AskedDeeds::agrees(const RunView& run, std::size_t turn) const {
   read_words(run.steps[offer - 1].output, rules_.lexicon, reading);
   read_meaning(rules_.lexicon, reading, false);
   // "Could you confirm" proposes nothing, and what "would you like me to book it" proposes is a request.
-  const auto proposes = [&](const Sentence& sentence) { return sentence.question && behind_would_you(reading, sentence) == sentence.end; };
+  const auto proposes = [&](const Sentence& sentence) {
+    const auto next = behind_would_you(reading, sentence);
+    return sentence.question && (next == sentence.end || has(reading.words[next].cues, kCueWish));
+  };
   if (std::none_of(reading.sentences.begin(), reading.sentences.end(), proposes)) return false;
   read_words(run.steps[turn].said(), rules_.lexicon, reading);
   read_meaning(rules_.lexicon, reading, false);

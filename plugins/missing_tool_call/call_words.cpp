@@ -13,19 +13,24 @@ const char* end_of(std::string_view text) {
 
 }  // namespace
 
-bool CallWords::reported_state(const RunView& run, const Claim& claim) {
+bool CallWords::returned_word(const RunView& run, const Claim& claim) {
   if (!scene_.outputs_read) {
     scene_.outputs.clear();
     scene_.written.clear();
-    for (const auto& step : run.steps) {
+    for (std::size_t i = 0; i < run.steps.size(); ++i) {
+      const auto& step = run.steps[i];
       if (step.kind != Kind::kTool) continue;
       run.pace(step.output.size());
       scene_.outputs.add_words(step.output);
-      if (step.outcome != Outcome::kFailed && !scene_.tools.meaning(step.name).reads) scene_.written.add_spelled(step.output);
+      if (step.outcome != Outcome::kFailed && scene_.ran.may_change[i] != 0) scene_.written.add_spelled(step.output);
     }
     scene_.outputs_read = true;
   }
-  return scene_.outputs.holds_word(scene_.reading.words[claim.word].text) || quotes_id(scene_.reading.sentences[claim.sentence]);
+  return scene_.outputs.holds_word(scene_.reading.words[claim.word].text);
+}
+
+bool CallWords::reported_state(const RunView& run, const Claim& claim) {
+  return returned_word(run, claim) || quotes_id(scene_.reading.sentences[claim.sentence]);
 }
 
 /// True when the sentence quotes an id from scene_.written. An id has letters and digits: plain numbers occur in too many outputs.
@@ -78,8 +83,9 @@ bool CallWords::concerns(const RunView& run, const Claim& claim) {
 void CallWords::read_changes(const RunView& run) {
   if (scene_.changes_read) return;
   scene_.changes.clear();
-  for (const auto& step : run.steps) {
-    if (step.kind != Kind::kTool || scene_.tools.meaning(step.name).reads) continue;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    if (scene_.ran.may_change[i] == 0) continue;
+    const auto& step = run.steps[i];
     run.pace(step.input.size() + step.output.size());
     scene_.changes.add_words(step.name);
     scene_.changes.add_words(step.input);

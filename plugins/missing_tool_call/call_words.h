@@ -9,8 +9,9 @@ class CallWords {
  public:
   CallWords(const DeedRules& rules, DeedScene& scene) : rules_(rules), scene_(scene) {}
 
-  /// True when a tool reported this very state (the agent repeats what it read), or the claim quotes an id that a tool that writes
-  /// returned. Reads outputs only once a claim is in doubt.
+  /// True when a tool returned the very word of the claim: the agent repeats what it read. Reads outputs only once a claim is in doubt.
+  [[nodiscard]] bool returned_word(const RunView& run, const Claim& claim);
+  /// The same, and true when the claim quotes an id that a tool that writes returned.
   [[nodiscard]] bool reported_state(const RunView& run, const Claim& claim);
   /// True when the words around the claim name something in the arguments or output of a call.
   [[nodiscard]] bool about_calls(const RunView& run, const Claim& claim);

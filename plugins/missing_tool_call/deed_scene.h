@@ -36,11 +36,13 @@ struct Ran {
   bool any_purpose = false;
   std::vector<std::uint8_t> groups;  // by group: 1 when a tool that writes performs it
   HashSet nouns;
+  std::vector<std::uint8_t> may_change;  // by step: 1 for a call that may have changed something
 
-  void clear(std::size_t last_group) {
+  void clear(std::size_t last_group, std::size_t steps) {
     any = any_write = any_purpose = false;
     groups.assign(last_group + 1, 0);
     nouns.clear();
+    may_change.assign(steps, 0);
   }
 };
 

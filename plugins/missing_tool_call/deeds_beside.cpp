@@ -69,11 +69,11 @@ bool DeedsBeside::may_be_told(const RunView& run, const Claim& claim, const Requ
 
 /// True when a call since the request may have been made for it: the call changes something, and the user turn asks for nothing else that
 /// a call did.
-bool DeedsBeside::answered_since(const RunView& run, const Request& request) {
+bool DeedsBeside::answered_since(const Request& request) {
   if (tools_ran_.asked_with_done(request)) return false;
-  const auto from = run.steps.begin() + static_cast<std::ptrdiff_t>(request.step == kNoStep ? 0 : request.step);
-  return std::any_of(from, run.steps.end(),
-                     [&](const StepView& step) { return step.kind == Kind::kTool && !scene_.tools.meaning(step.name).reads; });
+  const auto& changes = scene_.ran.may_change;
+  const auto from = changes.begin() + static_cast<std::ptrdiff_t>(request.step == kNoStep ? 0 : request.step);
+  return std::find(from, changes.end(), 1) != changes.end();
 }
 
 void DeedsBeside::judge(const RunView& run, const FinalMessage& message, Verdict& verdict) {
@@ -102,7 +102,7 @@ void DeedsBeside::judge(const RunView& run, const FinalMessage& message, Verdict
     const auto order = asked_deeds_.order_before(run, said, deed.claim);
     const bool own = deed.telling == Telling::kByAgent ||
                      (rules_.effects[rules_.lexicon.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);
-    if (order.how != Order::kSame || !own || rules_.settling[deed.claim.verb] || answered_since(run, *order.request) ||
+    if (order.how != Order::kSame || !own || rules_.settling[deed.claim.verb] || answered_since(*order.request) ||
         may_be_told(run, deed.claim, *order.request) || is_notice_of_done(run, deed.claim, *order.request, said.step))
       continue;
     const FiringLine::Doubt doubt{"beside", said.step, "other things were changed, and this action may follow from them"};

@@ -30,7 +30,7 @@ class DeedsBeside {
 
   [[nodiscard]] bool goes_ahead(const Request& request);
   [[nodiscard]] bool spoken_of_before(const RunView& run, const Claim& claim, const Request& request);
-  [[nodiscard]] bool answered_since(const RunView& run, const Request& request);
+  [[nodiscard]] bool answered_since(const Request& request);
 
   const DeedRules& rules_;
   DeedScene& scene_;

@@ -15,6 +15,7 @@ constexpr std::size_t kMostExchanges = 3;  // from the end
 /// The run as if an exchange were all of it: the same places, with nothing in the others.
 RunView alone(const RunView& run, std::size_t begin, std::size_t end) {
   RunView out;
+  if (begin == 0) out.user_request = run.user_request;
   out.success = run.success;
   out.stop = run.stop;
   out.steps.resize(end);
@@ -48,7 +49,7 @@ bool Exchanges::is_inconclusive(const RunView& run, const Exchange& exchange) {
       if (claim.finding || claim.verb == kNoVerb) return false;
       const bool own_kind = scene_.ran.groups[rules_.lexicon.verb(claim.verb).group] != 0 || rules_.settling[claim.verb] ||
                             scene_.requests.light(claim.verb) || rules_.lexicon.verb(claim.verb).group == rules_.finish_group;
-      return (own_kind && call_words_.is_about_changed(run, claim)) || call_words_.reported_state(run, claim);
+      return (own_kind && call_words_.is_about_changed(run, claim)) || call_words_.returned_word(run, claim);
     });
   };
   if (exchange.end == run.steps.size() && tells(run.outcome)) return true;
@@ -57,30 +58,34 @@ bool Exchanges::is_inconclusive(const RunView& run, const Exchange& exchange) {
                      [&](const StepView& step) { return step.kind == Kind::kModel && tells(step.output); });
 }
 
+/// Judges an exchange in which no call may have changed anything. `request` is what the user said in it.
+void Exchanges::judge_one(const RunView& run, const Exchange& exchange, std::string_view request, Verdict& verdict) {
+  const auto changes = scene_.ran.may_change.begin();
+  const auto last = changes + static_cast<std::ptrdiff_t>(exchange.end);
+  if (std::find(changes + static_cast<std::ptrdiff_t>(exchange.begin), last, 1) != last) return;
+  if (!scene_.action_words.finds(request) || is_inconclusive(run, exchange)) return;
+  const auto part = alone(run, exchange.begin, exchange.end);
+  Verdict of_part;
+  tools_ran_.collect(part);
+  scene_.ran.any = true;  // the agent has tools
+  scene_.requests.collect(part, true, scene_.reading);
+  unchanged_.judge(part, of_part);
+  if (!of_part.findings.empty()) verdict.findings.push_back(std::move(of_part.findings.front()));
+  tools_ran_.collect(run);
+}
+
 void Exchanges::judge(const RunView& run, Verdict& verdict) {
   std::size_t end = run.steps.size();
   std::size_t judged = 0;
   for (std::size_t i = run.steps.size(); i-- > 0 && judged < kMostExchanges && verdict.findings.empty();) {
     if (run.steps[i].kind != Kind::kUser) continue;
     const auto turn = i;
-    const auto said = run.steps[turn].said();
     const Exchange exchange{asked_deeds_.begin_of(run, turn), end};
     ++judged;
     end = i = exchange.begin;
-    const auto changes = [&](const StepView& step) {
-      return step.kind == Kind::kTool && !tools_ran_.only_looks_up(run, scene_.tools.meaning(step.name), step.name);
-    };
-    const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(exchange.begin);
-    if (std::any_of(first, run.steps.begin() + static_cast<std::ptrdiff_t>(exchange.end), changes)) continue;
-    if (!scene_.action_words.finds(said) || is_inconclusive(run, exchange) || asked_before(run, turn)) continue;
-    const auto part = alone(run, exchange.begin, exchange.end);
-    Verdict of_part;
-    tools_ran_.collect(part);
-    scene_.requests.collect(part, true, scene_.reading);
-    unchanged_.judge(part, of_part);
-    if (!of_part.findings.empty()) verdict.findings.push_back(std::move(of_part.findings.front()));
-    tools_ran_.collect(run);
+    if (!asked_before(run, turn)) judge_one(run, exchange, run.steps[turn].said(), verdict);
   }
+  if (judged > 0 && judged < kMostExchanges && end > 0 && verdict.findings.empty()) judge_one(run, {0, end}, run.user_request, verdict);
 }
 
 }  // namespace runwarden::plugins

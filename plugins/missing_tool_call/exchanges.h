@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string_view>
 
 #include "common/verdict.h"
 #include "missing_tool_call/asked_deeds.h"
@@ -29,6 +30,7 @@ class Exchanges {
   };
 
   [[nodiscard]] bool is_inconclusive(const RunView& run, const Exchange& exchange);
+  void judge_one(const RunView& run, const Exchange& exchange, std::string_view request, Verdict& verdict);
 
   const DeedRules& rules_;
   DeedScene& scene_;

@@ -230,6 +230,12 @@ bool MissingToolCall::taken_back_after(const RunView& run, std::size_t step) {
   return false;
 }
 
+/// "Tell Ulrike", and "Ulrike has been informed": no call since then carried a text, and none that changed something was about her.
+bool MissingToolCall::is_told_to_nobody(const RunView& run, const Claim& claim, const Request& request) {
+  return scene_.requests.telling(request.verb) && rules_.lexicon.verb(claim.verb).group == rules_.lexicon.verb(request.verb).group &&
+         !beside_.may_be_told(run, claim, request) && !call_words_.is_about_changed(run, claim);
+}
+
 /// What a claim answers; nothing when it may not be a deed of the agent's.
 std::optional<MissingToolCall::Answered> MissingToolCall::answered_by(const RunView& run, const Said& said, const Claim& claim) {
   if (!is_doubtful(claim)) return std::nullopt;
@@ -239,7 +245,9 @@ std::optional<MissingToolCall::Answered> MissingToolCall::answered_by(const RunV
   const auto group = rules_.lexicon.verb(claim.verb).group;
   // Other tools send notices of their own: unless the agent says that it sent one, the user must have asked for it since.
   const bool notice = scene_.ran.any_write && group == rules_.send_group && !claim.by_agent;
-  if (notice && !(answered.asked && tools_ran_.nothing_ran_between(run, answered.request->step, said.step))) return std::nullopt;
+  if (notice && !(answered.asked && (tools_ran_.nothing_ran_between(run, answered.request->step, said.step) ||
+                                     is_told_to_nobody(run, claim, *answered.request))))
+    return std::nullopt;
   // In the middle of a conversation "is booked" describes a state, unless the agent also says that something is done.
   if (claim.state && said.step < scene_.last_words && !says_done()) return std::nullopt;
   // When no tool that writes ran, the claim may be mere talk: it does not count unless the user asked for it.

@@ -49,6 +49,7 @@ class MissingToolCall {
   [[nodiscard]] bool is_doubtful(const Claim& claim) const;
   [[nodiscard]] bool says_done() const;
   [[nodiscard]] bool taken_back_after(const RunView& run, std::size_t step);
+  [[nodiscard]] bool is_told_to_nobody(const RunView& run, const Claim& claim, const Request& request);
   [[nodiscard]] std::optional<Answered> answered_by(const RunView& run, const Said& said, const Claim& claim);
   [[nodiscard]] double doubt_about(const RunView& run, const Said& said, const Answered& answered);
   [[nodiscard]] bool judge_passage(const RunView& run, const Said& said, Verdict& verdict);

@@ -6,30 +6,56 @@
 
 #include "common/fold.h"
 #include "common/json_scan.h"
+#include "common/sql.h"
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/commands.h"
+#include "evidence/expression.h"
 #include "evidence/given_records.h"
+#include "evidence/outcome_words.h"
 #include "missing_tool_call/told_deeds.h"
 
 namespace runwarden::plugins {
+namespace {
+
+/// True for the arguments of a call that only queries a database.
+bool only_queries(std::string_view input) {
+  return has_statement(input, Statement::kQuery) && !has_statement(input, Statement::kChangeRows) &&
+         !has_statement(input, Statement::kOther);
+}
+
+/// True for the arguments of a call that only works something out: "26400/360*6".
+bool only_calculates(std::string_view input) {
+  std::vector<double> results;
+  const bool words = std::any_of(input.begin(), input.end(), [](char c) { return is_letter(c); });
+  if (words || input.empty()) return false;
+  work_out(input, results);
+  return !results.empty();
+}
+
+}  // namespace
 
 void RanTools::collect(const RunView& run) {
-  scene_.ran.clear(rules_.lexicon.last_group());
+  scene_.ran.clear(rules_.lexicon.last_group(), run.steps.size());
   scene_.gives_records.clear();
   scene_.done_by_user.clear();
   scene_.named_by_user.clear();
   scene_.user_read = false;
   scene_.tools.clear();
   std::array<const ToolMeaning*, 64> taken{};  // a small cache: most runs call few tools many times
-  for (const auto& step : run.steps) {
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto& step = run.steps[i];
     if (step.kind != Kind::kTool) continue;
     const auto& tool = scene_.tools.meaning(step.name);
     scene_.ran.any = true;
     if (step.outcome != Outcome::kFailed) add_told_deeds(step.output);
+    if (step.outcome != Outcome::kFailed) add_flagged_deeds(step.output);
+    scene_.ran.may_change[i] = may_change(run, tool, step) ? 1 : 0;
+    if (scene_.ran.may_change[i] == 0 && tool.may_look) {
+      for (const auto group : tool.groups) scene_.ran.groups[group] = 1;
+    }
     auto& place = taken[reinterpret_cast<std::uintptr_t>(&tool) / sizeof(ToolMeaning) % taken.size()];
-    if (place == &tool || only_looks_up(run, tool, step.name)) continue;
-    if (tool.runs_anything() && only_look(step.input, rules_.tool_words.calls)) continue;
+    if (place == &tool || scene_.ran.may_change[i] == 0) continue;
     place = &tool;
     scene_.ran.any_write = true;
     scene_.ran.any_purpose |= tool.any_purpose;
@@ -59,6 +85,25 @@ void RanTools::add_told_deeds(std::string_view output) {
   }
   for (const auto& sentence : scene_.reading.sentences) {
     if (const auto verb = told_of_user(sentence); verb != kNoVerb) scene_.ran.groups[rules_.lexicon.verb(verb).group] = 1;
+  }
+}
+
+/// {"supplier_notified": true}: a flag says that something was done besides.
+void RanTools::add_flagged_deeds(std::string_view output) {
+  constexpr std::size_t kLongest = 2000;
+  constexpr std::string_view kYes = "true";
+  output = trim(output);
+  if (output.empty() || output[0] != '{' || output.size() > kLongest || output.find(kYes) == std::string_view::npos) return;
+  JsonScanner cursor(output);
+  std::string word;
+  std::string_view key;
+  for (auto token = cursor.next(); token != JsonScanner::Token::kEnd && token != JsonScanner::Token::kBad; token = cursor.next()) {
+    if (token == JsonScanner::Token::kKey) key = cursor.text();
+    if (token != JsonScanner::Token::kTrue) continue;
+    fold(last_word_of(key), word);
+    const auto* entry = rules_.lexicon.find(word);
+    const bool done = entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormDone) != 0;
+    if (done) scene_.ran.groups[rules_.lexicon.verb(entry->verb).group] = 1;
   }
 }
 
@@ -119,17 +164,22 @@ bool RanTools::nothing_ran_between(const RunView& run, std::size_t turn, std::si
                       [](const StepView& step) { return step.kind == Kind::kTool; });
 }
 
-/// True when every call of a tool, whose name says nothing about what it does, returned records. Computed once per tool and run.
+/// True when every call of a tool that did not fail, whose name says nothing about what it does, returned records. Computed once per tool
+/// and run.
 bool RanTools::only_gives_records(const RunView& run, const ToolMeaning& tool, std::string_view name) {
   const auto [known, fresh] = scene_.gives_records.try_emplace(&tool, true);
   if (!fresh) return known->second;
-  known->second = std::all_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
+  bool gave = false;
+  const bool only = std::all_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
     if (step.kind != Kind::kTool || step.name != name) return true;
     run.pace(step.input.size() + step.output.size());
-    return !carries_text(step, rules_.tool_words) && !orders_change(step, rules_.tool_words, rules_.lexicon) &&
-           gives_records(step, rules_.answer_members, rules_.tool_words, rules_.lexicon);
+    if (carries_text(step, rules_.tool_words) || orders_change(step, rules_.tool_words, rules_.lexicon)) return false;
+    if (has_statement(step.input, Statement::kChangeRows) || has_statement(step.input, Statement::kOther)) return false;
+    if (step.outcome == Outcome::kFailed) return true;
+    gave |= gives_records(step, rules_.answer_members, rules_.tool_words, rules_.lexicon);
+    return gave;
   });
-  return known->second;
+  return known->second = only && gave;
 }
 
 bool RanTools::did_it(const Claim& claim) const {
@@ -142,8 +192,11 @@ bool RanTools::asked_with_done(const Request& request) const {
   });
 }
 
-bool RanTools::only_looks_up(const RunView& run, const ToolMeaning& tool, std::string_view name) {
-  return tool.reads || (tool.unknown && !tool.meaningless && only_gives_records(run, tool, name));
+bool RanTools::may_change(const RunView& run, const ToolMeaning& tool, const StepView& call) {
+  const bool in_doubt = tool.may_look || (tool.unknown && !tool.meaningless);
+  if (tool.reads || (in_doubt && only_gives_records(run, tool, call.name))) return false;
+  if ((in_doubt || tool.any_purpose) && only_calculates(call.input)) return false;
+  return !tool.runs_anything() || !(only_look(call.input, rules_.tool_words.calls) || only_queries(call.input));
 }
 
 }  // namespace runwarden::plugins

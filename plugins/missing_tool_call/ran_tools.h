@@ -25,13 +25,15 @@ class RanTools {
   [[nodiscard]] bool did_it(const Claim& claim) const;
   /// True when the user turn of the request also asks for something that a call did.
   [[nodiscard]] bool asked_with_done(const Request& request) const;
-  /// True for a tool that only looks something up, by its name or by all that it gave back in the run.
-  [[nodiscard]] bool only_looks_up(const RunView& run, const ToolMeaning& tool, std::string_view name);
 
  private:
   void add_told_deeds(std::string_view output);
+  void add_flagged_deeds(std::string_view output);
   [[nodiscard]] std::uint16_t told_of_user(const Sentence& sentence) const;
   void add_named_action(std::string_view tool);
+  /// False for a call that only looks something up: by its tool's name, by all that the tool gave back in the run, or by the commands that
+  /// it ran.
+  [[nodiscard]] bool may_change(const RunView& run, const ToolMeaning& tool, const StepView& call);
   [[nodiscard]] bool only_gives_records(const RunView& run, const ToolMeaning& tool, std::string_view name);
 
   const DeedRules& rules_;

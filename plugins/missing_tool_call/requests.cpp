@@ -144,6 +144,7 @@ void Requests::read_vocabulary(const Vocabulary& vocabulary) {
   with_particle_ = verbs_of(Key::kParticleVerbs);
   telling_ = verbs_of(Key::kTellingVerbs);
   asker_ = vocabulary.words(Key::kAsker);
+  object_pronouns_ = vocabulary.words(Key::kObjectPronouns);
   open_ = any_action_rule_ ? verbs_of(Key::kAnswerVerbs, true) : std::vector<bool>(lexicon_.verb_count(), false);
   nouns_of_.assign(lexicon_.verb_count(), 0);
   vocabulary.each(Key::kActionNouns, [&](std::string_view line, std::size_t language) {
@@ -270,7 +271,7 @@ bool Requests::is_asked(const Reading& reading, const Sentence& sentence, std::s
 bool Requests::asks_for_action(const Reading& reading, const Sentence& sentence, std::size_t at, Place place) const {
   const auto verb = reading.words[at].entry->verb;
   const bool making = lexicon_.verb(verb).group == make_group_;
-  if (!any_action_ || !(open_[verb] || making) || !is_asked(reading, sentence, at, place)) return false;
+  if (!any_action_ || !(open_[verb] || text_work_.shapes(verb)) || !is_asked(reading, sentence, at, place)) return false;
   const auto* next = at + 1 < sentence.end && reading.words[at + 1].before == Break::kNone ? &reading.words[at + 1] : nullptr;
   const auto* after =
       next != nullptr && at + 2 < sentence.end && reading.words[at + 2].before == Break::kNone ? &reading.words[at + 2] : nullptr;
@@ -278,11 +279,13 @@ bool Requests::asks_for_action(const Reading& reading, const Sentence& sentence,
   if (after != nullptr && among(next->text, asker_) && has(after->cues, kCueAsking | kCueTopicPreposition)) return false;
   if (with_particle_[verb] && !has_particle(reading, sentence, at)) return false;
   const auto thing = text_work_.thing_at(reading, sentence, at, making);
-  // "Open the list" asks to see it.
-  if (!open_[verb]) return thing == Thing::kRecord;
+  // "Open the list" asks to see it, "note the allergy on the booking" for a deed.
+  const bool for_asker = next != nullptr && among(next->text, asker_);
+  if (!open_[verb]) return making ? thing == Thing::kRecord : !for_asker && text_work_.names_record_as_place(reading, sentence, at);
   if (making) return thing == Thing::kRecord || thing == Thing::kEither;
   if (thing == Thing::kText && text_work_.shapes(verb)) return false;
-  return thing != Thing::kUnknown || !text_work_.shapes(verb) || is_own(reading, sentence, at);
+  const bool of_talk = tools_ran_ && next != nullptr && among(next->text, object_pronouns_);
+  return thing != Thing::kUnknown || of_talk || !text_work_.shapes(verb) || is_own(reading, sentence, at);
 }
 
 void Requests::forget() {
@@ -409,6 +412,7 @@ void Requests::collect_in(const Reading& reading, const Sentence& sentence, std:
 
 void Requests::collect(const RunView& run, bool any_action, Reading& reading) {
   any_action_ = any_action && any_action_rule_;
+  tools_ran_ = std::any_of(run.steps.begin(), run.steps.end(), [](const StepView& step) { return step.kind == Kind::kTool; });
   believed_ = -1;
   forget();
   collect_of(run.user_request, kNoStep, reading);

@@ -104,15 +104,16 @@ class Requests {
 
   const Lexicon& lexicon_;
   const TextWork& text_work_;
-  std::vector<bool> listed_;           // by verb
-  std::vector<bool> open_;             // by verb
-  std::vector<bool> light_;            // by verb
-  std::vector<bool> with_particle_;    // by verb
-  std::vector<bool> telling_;          // by verb
-  std::vector<std::string> asker_;     // "me"
-  std::vector<LanguageSet> nouns_of_;  // by verb: in these languages its base form is also the noun of the action
-  std::vector<bool> relevant_;         // by verb
-  std::vector<bool> actions_;          // by verb
+  std::vector<bool> listed_;                  // by verb
+  std::vector<bool> open_;                    // by verb
+  std::vector<bool> light_;                   // by verb
+  std::vector<bool> with_particle_;           // by verb
+  std::vector<bool> telling_;                 // by verb
+  std::vector<std::string> asker_;            // "me"
+  std::vector<std::string> object_pronouns_;  // "it"
+  std::vector<LanguageSet> nouns_of_;         // by verb: in these languages its base form is also the noun of the action
+  std::vector<bool> relevant_;                // by verb
+  std::vector<bool> actions_;                 // by verb
   std::uint16_t make_group_ = 0;
   WordFilter relevant_words_;
   WordFilter action_words_;
@@ -122,6 +123,7 @@ class Requests {
   bool grammar_;
   bool any_action_rule_;
   bool any_action_ = false;          // for the current run
+  bool tools_ran_ = false;           // likewise: "move it" then means a thing rather than a text
   int believed_ = -1;                // make_believe(): 1 true, 0 false, -1 not computed yet
   std::vector<std::uint8_t> asked_;  // by verb, one bit per kind of thing
   std::vector<Request> found_;

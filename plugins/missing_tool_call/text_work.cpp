@@ -159,6 +159,17 @@ Thing TextWork::thing_before(const Reading& reading, const Sentence& sentence, s
   return found;
 }
 
+bool TextWork::names_record_as_place(const Reading& reading, const Sentence& sentence, std::size_t verb) const {
+  constexpr std::size_t kReach = 2 * kObjectReach, kNear = 3;
+  std::size_t place = sentence.end;
+  for (auto i = verb + 1; i < sentence.end && i - verb <= kReach && reading.words[i].before == Break::kNone; ++i) {
+    if (has(reading.words[i].cues, kCueAuxiliary)) return false;  // "note that the list is on the page"
+    if (has(reading.words[i].cues, kCuePlace)) place = i;
+    if (place < i && i - place <= kNear && thing_of(reading.words[i].text, reading.language) == Thing::kRecord) return true;
+  }
+  return false;
+}
+
 Thing TextWork::thing_at(const Reading& reading, const Sentence& sentence, std::size_t verb, bool making) const {
   if (ends_clause(reading, sentence, verb)) return thing_before(reading, sentence, verb);
   Thing object = Thing::kUnknown;  // when something is created, the last noun names it: "ticket template"
@@ -227,6 +238,11 @@ void TextWork::look_for_texts(const RunView& run) {
     if (step.kind == Kind::kUser) take(step.said(), true, i);
     if (step.kind == Kind::kModel) take(step.output, false, i + 1);
   }
+}
+
+bool TextWork::given_by(const RunView& run, std::size_t turn) {
+  if (!looked_) look_for_texts(run);
+  return (first_text_ != kNoStep && first_text_ <= turn) || (first_code_ != kNoStep && first_code_ <= turn);
 }
 
 bool TextWork::holds(const RunView& run, Thing thing, bool named, std::string_view message, std::size_t step) {

@@ -36,11 +36,17 @@ class TextWork {
   /// The kind of object of the verb at word `verb`. `making`: the verb creates its object.
   [[nodiscard]] Thing thing_at(const Reading& reading, const Sentence& sentence, std::size_t verb, bool making) const;
 
+  /// True when a record is the place that the verb at word `verb` puts something: "note it on the booking".
+  [[nodiscard]] bool names_record_as_place(const Reading& reading, const Sentence& sentence, std::size_t verb) const;
+
   /// True for "order these planets": a sorting verb followed by a pointing word.
   [[nodiscard]] bool sorts_at(const Reading& reading, const Sentence& sentence, std::size_t verb) const;
 
   /// Call before each run.
   void clear();
+
+  /// True when a text or code was given or written up to step `turn`, a user's turn. Linear in the run once.
+  [[nodiscard]] bool given_by(const RunView& run, std::size_t turn);
 
   /// True when a request about `thing` is work on text, given everything said up to `step` (kNoStep: all) and the message itself.
   /// Linear in the run once, and in each message once. `named`: an unknown thing is not text, unless the message holds a list.

@@ -33,14 +33,9 @@ bool is_denied(const Reading& reading, const Claim& claim) {
   return false;
 }
 
-/// True for "successfully" beside another claim, "successfully read the files": it says how that went. `at` is an index into the claims.
-bool says_how(const Reading& reading, std::size_t at) {
-  const auto& claim = reading.claims[at];
-  if (claim.verb != kNoVerb || !has(reading.words[claim.word].cues, kCueAdverb)) return false;
-  const auto beside = [&](const Claim& other) {
-    return other.verb != kNoVerb && (other.word == claim.word + 1 || other.word + 1 == claim.word);
-  };
-  return (at > 0 && beside(reading.claims[at - 1])) || (at + 1 < reading.claims.size() && beside(reading.claims[at + 1]));
+/// True for "successfully" in "I have successfully read the files": it says how something went, known or not.
+bool says_how(const Reading& reading, const Claim& claim) {
+  return claim.verb == kNoVerb && has(reading.words[claim.word].cues, kCueAdverb);
 }
 
 /// "I've updated the ticket and emailed the customer": the claim before it, whose subject and auxiliary it shares. `at` is an index into
@@ -69,6 +64,14 @@ bool goes_on_of_agent(const Reading& reading, const Claim& claim) {
     if (has(word.cues, kCueSelf)) return has(word.cues | reading.words[i].cues, kCueAuxiliary);
   }
   return false;
+}
+
+/// "Is now noted", "queda anotada": a deed has brought about the state.
+bool has_begun_now(const Reading& reading, const Claim& claim) {
+  constexpr std::uint32_t kReach = 2;
+  const auto begin = std::max(reading.sentences[claim.sentence].begin, claim.word - std::min(claim.word, kReach));
+  return std::any_of(reading.words.begin() + begin, reading.words.begin() + claim.word,
+                     [](const ReadWord& word) { return has(word.cues, kCueNow); });
 }
 
 }  // namespace
@@ -142,7 +145,7 @@ void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_
   out.clear();
   for (std::size_t i = 0; i < reading.claims.size(); ++i) {
     const auto& claim = reading.claims[i];
-    if (claim.finding || reading.sentences[claim.sentence].question || says_how(reading, i)) continue;
+    if (claim.finding || reading.sentences[claim.sentence].question || says_how(reading, claim)) continue;
     const bool general = claim.verb == kNoVerb || finishes(claim.verb);
     if (!general && !acts(claim.verb)) continue;
     // "To complete your booking" is still to be done.
@@ -159,7 +162,7 @@ void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_
       else if (claim.by_agent)
         telling = Telling::kByAgent;
       else if (claim.state)
-        telling = Telling::kState;
+        telling = has_begun_now(reading, claim) ? Telling::kPassive : Telling::kState;
       else if (has_auxiliary(reading, claim))
         telling = Telling::kPassive;
       else if (const auto* before = joined_to(reading, i); (before != nullptr && before->by_agent) || goes_on_of_agent(reading, claim))

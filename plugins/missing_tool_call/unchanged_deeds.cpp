@@ -1,5 +1,7 @@
 #include "missing_tool_call/unchanged_deeds.h"
 
+#include <algorithm>
+
 #include "common/fold.h"
 #include "common/words.h"
 #include "missing_tool_call/told_deeds.h"
@@ -25,7 +27,7 @@ double UnchangedDeeds::confidence(const RunView& run, const ToldDeed& deed, cons
   // "It has already been set to end. You're all set!"
   const bool general = deed.telling == Telling::kGeneral || has(scene_.reading.words[deed.claim.word].cues, kCueFinished);
   if (ordered && general && has(scene_.reading.cues, kCueAlready)) return kOrdered;
-  if (ordered && deed.telling == Telling::kGeneral && !has(scene_.reading.cues, kCueNothingFound | kCueTrouble)) return kPlain;
+  if (ordered && deed.telling == Telling::kGeneral && !tells_trouble_from(deed.claim.sentence)) return kPlain;
   if (scene_.ran.any && ordered && deed.telling > Telling::kState && !note && closes_clean() &&
       shares_word(scene_.reading, asked_deeds_.meant(order, deed.claim).turn))
     return kPlain;
@@ -41,6 +43,13 @@ bool UnchangedDeeds::is_told_of_others(const RunView& run, const Said& said, con
   const bool own = deed.telling == Telling::kByAgent;
   if (!own && how < Order::kSame && asked_deeds_.done_by_user(run, deed.claim)) return true;
   return (!own || (how == Order::kNone && asked_deeds_.user_asked_about(run, deed.claim))) && call_words_.reported_state(run, deed.claim);
+}
+
+/// True when the message in scene_.reading tells of trouble in a sentence or behind it. "I'm sorry about that" before it is courtesy.
+bool UnchangedDeeds::tells_trouble_from(std::uint32_t sentence) const {
+  if (has(scene_.reading.cues, kCueNothingFound)) return true;
+  return std::any_of(scene_.reading.sentences.begin() + sentence, scene_.reading.sentences.end(),
+                     [](const Sentence& told) { return has(told.cues, kCueTrouble); });
 }
 
 /// True when the message in scene_.reading leaves nothing open.
@@ -67,7 +76,7 @@ std::vector<Said> UnchangedDeeds::told_messages(const RunView& run) {
 bool UnchangedDeeds::tells_no_deeds(const Said& said, bool last) const {
   if ((scene_.reading.admits() && rules_.admission) || has(scene_.reading.cues, kCueSimulated) || (last && scene_.reading.asks()))
     return true;
-  return (scene_.reading.hands_over() && scene_.ran.any) || holds_letter(said.text) || (!scene_.ran.any && scene_.reading.has_code);
+  return holds_letter(said.text) || (!scene_.ran.any && scene_.reading.has_code);
 }
 
 void UnchangedDeeds::judge(const RunView& run, Verdict& verdict) {

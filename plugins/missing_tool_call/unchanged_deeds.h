@@ -30,6 +30,7 @@ class UnchangedDeeds {
   [[nodiscard]] bool within_document(const Claim& claim) const;
   [[nodiscard]] double confidence(const RunView& run, const ToldDeed& deed, const Order& order);
   [[nodiscard]] bool is_told_of_others(const RunView& run, const Said& said, const ToldDeed& deed, Order::How how);
+  [[nodiscard]] bool tells_trouble_from(std::uint32_t sentence) const;
   [[nodiscard]] bool closes_clean() const;
 
   const DeedRules& rules_;
