@@ -11,6 +11,7 @@
 #include "common/recovery.h"
 #include "common/settings.h"
 #include "common/word_filter.h"
+#include "evidence/derivation.h"
 #include "evidence/disclaimers.h"
 #include "evidence/expression.h"
 #include "schema_ghost/examples.h"
@@ -60,6 +61,8 @@ struct GhostScene {
   std::size_t spelled_upto = 0;
   std::size_t facts_upto = 0;
   std::size_t words_upto = 0;
+  Derivation clock;  // times and figures in the steps before clock_upto
+  std::size_t clock_upto = 0;
   std::vector<std::size_t> withheld;  // answers that admit that their specifics are not real; they do not support later claims
   RoughWork rough_work;
   std::size_t worked_upto = 0;

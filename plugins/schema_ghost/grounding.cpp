@@ -141,6 +141,7 @@ void Grounding::find_ungrounded_facts(const RunView& run, bool ids_only, std::si
     dismiss([&](const Fact& fact) { return scene_.evidence.holds(fact); });
   }
   dismiss([&](const Fact& fact) { return fact.kind == FactKind::kDate && names_day(run.user_request, fact.text); });
+  if (rules_.grounding) strike_times(run, step);
   const auto is_number = [](const Fact& fact) { return fact.kind == FactKind::kNumber; };
   if (rules_.grounding && std::any_of(scene_.facts.begin(), scene_.facts.end(), is_number)) {
     for (; scene_.worked_upto < step; ++scene_.worked_upto) {
@@ -152,11 +153,35 @@ void Grounding::find_ungrounded_facts(const RunView& run, bool ids_only, std::si
         scene_.worked_out.erase(scene_.worked_out.begin(), scene_.worked_out.end() - kMostWorkedOut);
     }
     dismiss([&](const Fact& fact) { return is_number(fact) && comes_to(scene_.worked_out, fact.number, fact.text); });
+    strike_worked_out();
     read_request(run);
     dismiss([&](const Fact& fact) { return is_number(fact) && asked_in_another_unit(fact); });
     scene_.rough_work.hear(run, step);
     dismiss([&](const Fact& fact) { return is_number(fact) && scene_.rough_work.holds(fact.text); });
   }
+}
+
+/// Drops the times that follow from others, each of which may lead on to the next: "leave at 9:30, arrive 11:11".
+void Grounding::strike_times(const RunView& run, std::size_t step) {
+  const auto is_time = [](const Fact& fact) { return fact.kind == FactKind::kTime; };
+  if (std::none_of(scene_.facts.begin(), scene_.facts.end(), is_time)) return;
+  catch_up(run, step, scene_.clock_upto, [&](std::string_view text) { scene_.clock.add(text); });
+  std::erase_if(scene_.facts, [&](const Fact& fact) {
+    if (!is_time(fact) || !scene_.clock.reaches_time(fact.number)) return false;
+    scene_.clock.add(fact.text);
+    return true;
+  });
+}
+
+/// "(2,480 - 560) / 80 = 24": drops the results of what the answer works out before its reader, whose figures need a source themselves, and
+/// what follows from the results.
+void Grounding::strike_worked_out() {
+  work_out_told(scene_.answer, scene_.results);
+  if (scene_.results.empty()) return;
+  for (const auto result : scene_.results) scene_.evidence.add_number(result);
+  std::erase_if(scene_.facts, [&](const Fact& fact) {
+    return fact.kind == FactKind::kNumber && (comes_to(scene_.results, fact.number, fact.text) || scene_.evidence.holds(fact));
+  });
 }
 
 /// Collects the first figures of the request, once per run.

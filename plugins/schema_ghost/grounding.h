@@ -45,6 +45,8 @@ class Grounding {
   void find_ungrounded_facts(const RunView& run, bool ids_only, std::size_t step);
   void read_request(const RunView& run);
   [[nodiscard]] bool asked_in_another_unit(const Fact& fact) const;
+  void strike_times(const RunView& run, std::size_t step);
+  void strike_worked_out();
   void strike_rough_figures(const RunView& run, std::size_t hollow);
   void list_ungrounded();
 

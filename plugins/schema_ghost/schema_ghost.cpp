@@ -101,9 +101,24 @@ std::string SchemaGhost::schema() {
   return kForm.schema();
 }
 
-/// True when the answer in scene_.reading says that nothing was found, or that its specifics are made up.
-bool SchemaGhost::admits(std::string_view text) {
-  if ((scene_.reading.cues & kCueNothingFound) != 0) return true;
+/// "No 150 kW charger shows up", of "ev_chargers": the answer in scene_.reading says that there is none of what the tool looks for.
+bool SchemaGhost::denies_thing_of(std::string_view tool) {
+  constexpr std::uint32_t kReach = 5;
+  const auto& nouns = scene_.tools.meaning(tool).nouns;
+  const auto& words = scene_.reading.words;
+  return std::any_of(scene_.reading.sentences.begin(), scene_.reading.sentences.end(), [&](const Sentence& sentence) {
+    if (!has(words[sentence.begin].cues, kCueNegation)) return false;
+    const auto end = std::min(sentence.end, sentence.begin + 1 + kReach);
+    for (auto i = sentence.begin + 1; i < end && words[i].before == Break::kNone; ++i) {
+      if (std::find(nouns.begin(), nouns.end(), hash_noun(words[i].text)) != nouns.end()) return true;
+    }
+    return false;
+  });
+}
+
+/// True when the answer in scene_.reading says that the tool found nothing, or that its specifics are made up.
+bool SchemaGhost::admits(std::string_view text, std::string_view tool) {
+  if ((scene_.reading.cues & kCueNothingFound) != 0 || denies_thing_of(tool)) return true;
   if (scene_.ungrounded.size() < kFewSpecifics && (denies_of_self(scene_.reading) || opens_with_denial(scene_.reading))) return true;
   if ((scene_.reading.cues & (kCueSimulated | kCueExample)) == 0) return false;
   if (looks_like_json(text)) return true;
@@ -160,8 +175,8 @@ bool SchemaGhost::may_have_a_source(const RunView& run, std::size_t hollow, std:
 /// Fires unless the answer in scene_.reading admits what it does not know.
 void SchemaGhost::judge_ungrounded(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict) {
   const bool by_hand = rules_.names && says_by_hand(scene_.reading);
-  if (rules_.admission && !by_hand && admits(answer.text)) {
-    const bool example = (scene_.reading.cues & kCueNothingFound) == 0;
+  if (rules_.admission && !by_hand && admits(answer.text, run.steps[hollow.step].name)) {
+    const bool example = (scene_.reading.cues & (kCueSimulated | kCueExample)) != 0 && (scene_.reading.cues & kCueNothingFound) == 0;
     verdict.suppress("admission", hollow.step,
                      example ? "the specifics are given as an example" : "the answer says that nothing was found");
     if (scene_.withheld.size() < kMostWithheld) scene_.withheld.push_back(answer.step);
@@ -303,7 +318,8 @@ void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
   scene_.words.clear();
   scene_.rough_work.clear();
   scene_.worked_out.clear();
-  scene_.spelled_upto = scene_.facts_upto = scene_.words_upto = scene_.cut_upto = scene_.worked_upto = 0;
+  scene_.clock.clear();
+  scene_.spelled_upto = scene_.facts_upto = scene_.words_upto = scene_.clock_upto = scene_.cut_upto = scene_.worked_upto = 0;
   scene_.pictures_upto = 0;
   scene_.record_cut = scene_.picture_shown = scene_.request_read = false;
   scene_.withheld.clear();

@@ -44,7 +44,8 @@ class SchemaGhost {
 
   explicit SchemaGhost(const Settings& settings);
 
-  [[nodiscard]] bool admits(std::string_view text);
+  [[nodiscard]] bool admits(std::string_view text, std::string_view tool);
+  [[nodiscard]] bool denies_thing_of(std::string_view tool);
   void judge_answer(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict);
   [[nodiscard]] bool may_have_a_source(const RunView& run, std::size_t hollow, std::size_t step, Verdict& verdict);
   void judge_ungrounded(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict);

@@ -131,7 +131,7 @@ GhostScene::Hollow ToolGaps::after_tool(const RunView& run, std::size_t i, Hollo
     }
     // A failed write was not called for data, and a script may have printed data before it failed.
     const auto& tool = scene_.tools.meaning(step.name);
-    const bool wrote = rules_.by_design && !tool.reads && !tool.any_purpose;
+    const bool wrote = rules_.by_design && !tool.reads && !tool.any_purpose && !tool.may_look;
     const bool printed = rules_.grounding && failure_of(step, rules_.content) == Failure::kHard && step.output.size() >= kPrinted;
     return {.step = i, .ids_only = wrote, .printed = printed, .wrote = wrote};
   }

@@ -1019,4 +1019,43 @@ TEST(SchemaGhost, FigureOfACondition_IsNotTold) {
   EXPECT_EQ(judged("The water gets to 350 centimeters, so leave the berth and call the harbour."), 1u);
 }
 
+TEST(SchemaGhost, TimesThatFollowFromOthers_HaveASource) {
+  const auto judged = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("I leave at 9:30. When am I in, and is there a charger?")
+        .tool("get_route", R"({"to":"Bodo"})", R"({"minutes":101,"km":166})");
+    run.tool("find_chargers", R"({"near":"Bodo"})", R"({"chargers":[]})");
+    return judge(run.model(answer)).findings.size();
+  };
+  EXPECT_EQ(judged("You are there at 11:11, and the charger at the quay opens when you come."), 0u);
+  EXPECT_EQ(judged("You are there at 11:11, and the charger at the quay is free from 11:45 to 12:50 at 0.49 EUR."), 1u);
+  EXPECT_EQ(judged("No fast charger shows up there. You are in at 11:11 and back at 12:50 for 0.49 EUR."), 0u) << "owns up to it";
+}
+
+TEST(SchemaGhost, WhatTheAnswerWorksOutBeforeItsReader_HasASource) {
+  const auto judged = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("What did the two markets bring in per guest?");
+    run.tool("query_takings", R"({"event":"soup"})", R"({"rows":[{"event":"soup","guests":80,"gross":2480.0,"costs":560.0}]})");
+    run.tool("query_takings", R"({"event":"plants"})", R"({"rows":[]})");
+    return judge(run.model(answer)).findings.size();
+  };
+  EXPECT_EQ(judged("Soup: (2,480 \u2212 560) / 80 = **24.00 a head**. For the plants nothing has been entered. Net: 1,920."), 0u);
+  EXPECT_EQ(judged("Soup: (2,480 - 560) / 80 = 24.00. Plants: (3,150 - 437) / 125 = 21.70 from 125 guests, 2,713 in all."), 1u);
+}
+
+TEST(SchemaGhost, ToolThatMayOnlyLook_IsASource) {
+  RunBuilder run;
+  run.request("How many words are new?").tool("words.analyze", R"({"file":"quay.txt"})", R"({"analysis":null,"log":[]})");
+  EXPECT_EQ(judge(run.model("1,870 words are new, 940 are close to known ones and 590 are repeated: 410.90 EUR.")).findings.size(), 1u);
+}
+
+TEST(SchemaGhost, MarksAroundANumber_AreNoCalculation) {
+  RunBuilder run;
+  run.request("Compare the two.").tool("get_quote", R"({"symbol":"HRN"})", R"({"symbol":"HRN","price":18.44,"cap":1120000000})");
+  run.tool("get_quote", R"({"symbol":"AUK"})", R"({"symbol":"AUK","price":null,"cap":null,"currency":null})");
+  EXPECT_EQ(judge(run.model("- **HRN** - $18.44, worth \u2248 $1.12B\n- **AUK** - $41.87 (+0.6%), worth \u2248 $2.6B")).findings.size(),
+            1u);
+}
+
 }  // namespace runwarden::plugins
