@@ -264,8 +264,8 @@ bool ExpensiveLoop::learned(const RunView& run, Call& before, Call& after, std::
     rule = "progress";
     return true;
   }
-  // A different failure after a change is the next step of a repair.
-  const auto changed = [&] { return changes_before(run, before) != changes_before(run, after); };
+  // A different failure after a change, or after the user spoke, is the next step of a repair.
+  const auto changed = [&] { return after.user_turns > before.user_turns || changes_before(run, before) != changes_before(run, after); };
   const auto other_refusal = [&] {
     return hash_without_numbers(trim(run.steps[before.step].output)) != hash_without_numbers(trim(run.steps[after.step].output));
   };
@@ -418,8 +418,8 @@ std::vector<std::size_t> ExpensiveLoop::same_answers(const RunView& run, std::si
   return most;
 }
 
-/// True when as many failed calls as just make a loop were followed by a call of the same tool that worked, with other arguments or after
-/// another tool was called, which may have changed what stood in the way.
+/// True when as many failed calls as just make a loop were followed by a call of the same tool that worked, with other arguments, or after
+/// another tool was called or the user spoke, which may have changed what stood in the way.
 bool ExpensiveLoop::put_right_after(const RunView& run, const std::vector<std::size_t>& members) const {
   constexpr std::ptrdiff_t kReach = 64;  // calls within which the tool's next one must follow
   if (!progress_ || static_cast<std::int64_t>(members.size()) > threshold_) return false;
@@ -430,7 +430,7 @@ bool ExpensiveLoop::put_right_after(const RunView& run, const std::vector<std::s
   const auto end = first + std::min(kReach, calls_.end() - first);
   const auto next = std::find_if(first, end, [&](const Call& call) { return call.tool == last.tool; });
   if (next == end || !next->known || failed(static_cast<std::size_t>(next - calls_.begin()))) return false;
-  return next->key != last.key || next != first;
+  return next->key != last.key || next != first || next->user_turns > last.user_turns;
 }
 
 void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size_t end, Verdict& verdict) {

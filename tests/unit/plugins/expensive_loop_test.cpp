@@ -320,6 +320,24 @@ TEST(ExpensiveLoop, WritesWithFreshIds_AreALoop) {
   EXPECT_TRUE(judge(run, R"({"rules":{"fresh_ids":false}})").findings.empty());
 }
 
+TEST(ExpensiveLoop, AnotherFailureAfterTheUserSpoke_IsProgress) {
+  const auto judged = [](std::string_view third) {
+    RunBuilder run;
+    run.request("Where is the Heron?");
+    const auto failing = [&](std::string_view output) {
+      run.failed("get_place", "{}", "");
+      run.last().output = output;
+    };
+    failing(R"({"error":"no feed"})");
+    failing(R"({"error":"no feed"})");
+    run.model("The receiver is silent. Can somebody look at it?").user("Plugged in again.");
+    failing(third);
+    return judge(run.model("It is starting.")).findings.size();
+  };
+  EXPECT_EQ(judged(R"({"error":"receiver is booting"})"), 0u);
+  EXPECT_EQ(judged(R"({"error":"no feed"})"), 1u);
+}
+
 TEST(ExpensiveLoop, NewUserTurnAfterAChange_BreaksTheSeries) {
   RunBuilder run;
   run.tool("get_cart", "{}", "2 items").tool("add_item", R"({"sku":1})", "ok").user("and now?").tool("get_cart", "{}", "2 items");
@@ -475,6 +493,17 @@ TEST(ExpensiveLoop, ThreeFailuresThatTheNextCallPutsRight_AreNoLoop) {
   EXPECT_EQ(judged(4, kRight, "4.17").findings.size(), 1u);
   EXPECT_EQ(judged(3, kRight, "Error: no such file level-2013.tif").findings.size(), 1u);
   EXPECT_EQ(judged(3, R"({"file":"2013.tif"})", "Error: no such file 2013.tif").findings.size(), 1u);
+}
+
+TEST(ExpensiveLoop, ThreeFailuresThatTheUserPutsRight_AreNoLoop) {
+  const auto judged = [](bool asked) {
+    RunBuilder run;
+    for (int i = 0; i < 3; ++i) run.tool("start_pump", R"({"pump":4})", "Error: the lid is open");
+    if (asked) run.model("Please close the lid.").user("Closed.");
+    return ExpensiveLoop("").evaluate(run.tool("start_pump", R"({"pump":4})", "running").run()).findings.size();
+  };
+  EXPECT_EQ(judged(true), 0u);
+  EXPECT_EQ(judged(false), 1u);
 }
 
 TEST(ExpensiveLoop, WaitingWhoseStateMovesOn_IsNoLoopThoughEachCallSaysFailed) {
