@@ -108,6 +108,8 @@ bool CallOutcomes::passes_failure_on(const StepView& step) const {
 /// what was pressed did nothing.
 bool CallOutcomes::shows_alert(std::string_view page) {
   constexpr std::string_view kHeadings[] = {"<title>", "<h1>", "<h2>"};
+  constexpr std::size_t kReach = 16 * 1024;  // bytes; each alert is searched for its end
+  page = page.substr(0, kReach);
   if (page.find('<') == std::string_view::npos) return false;
   for (const auto heading : kHeadings) {
     const auto begin = page.find(heading);
