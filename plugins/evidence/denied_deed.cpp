@@ -59,7 +59,7 @@ class Answer {
   [[nodiscard]] bool is_refused(std::string_view key, std::string_view value) {
     if (!among(last_word_of(key), words_.members)) return false;
     fold(value, value_);
-    if (contradicts(value_)) return true;
+    if (is_opposite(value_)) return true;
     return (refuses(value_, words_) || is_undone(value_)) && !is_meant(value_);
   }
 
@@ -92,7 +92,7 @@ class Answer {
       return ends_in_refusal(told) || (is_no(told) && (among(key, words_.taken) || is_own_deed(key)));
     if (told.starts_with(kNot)) return is_undone(told);
     const bool code = told.find('_') != std::string_view::npos;  // "SEAT_TAKEN", not a photo's "taken"
-    return ((tells_failure(told, words_) || (code && refuses(told, words_))) && !is_meant(told)) || is_opposite(told) || contradicts(told);
+    return ((tells_failure(told, words_) || (code && refuses(told, words_))) && !is_meant(told)) || is_opposite(told);
   }
 
   /// "NOT_APPLIED", "not_sent" from a tool that sends.
@@ -102,9 +102,10 @@ class Answer {
     return among(deed, words_.counts) || among(deed, words_.taken) || among(told, words_.failures) || is_own_deed(deed);
   }
 
-  static bool is_no(std::string_view told) {
-    constexpr std::string_view kNo[] = {"no", "false", "n"};
-    return std::find(std::begin(kNo), std::end(kNo), told) != std::end(kNo);
+  /// "no", "nein": the value of a member that says whether something was done.
+  [[nodiscard]] bool is_no(std::string_view told) const {
+    const auto* entry = lexicon_.find(told);
+    return entry != nullptr && has(entry->cues, kCueDenial);
   }
 
   /// True for an outcome that the call was made for: "rejected" of reject_offer, or among the arguments.
@@ -112,19 +113,20 @@ class Answer {
     return is_own_deed(outcome) || names_stem(outcome) || input_.find(outcome) != std::string::npos;
   }
 
-  /// "unlocked" from a tool that locks.
+  /// "unlocked" from a tool that locks, "locked" from one that unlocks, "stopped" from one that starts.
   bool is_opposite(std::string_view outcome) {
-    return outcome.starts_with(kUn) && is_own_deed(outcome.substr(kUn.size())) && !is_own_deed(outcome);
+    const std::string denied = std::string(kUn).append(outcome);
+    const bool opposite = (outcome.starts_with(kUn) && is_own_deed(outcome.substr(kUn.size()))) || is_own_deed(denied);
+    return (opposite && !is_own_deed(outcome)) || is_contradicted_by(outcome);
   }
 
-  /// "locked" from a tool that unlocks.
-  [[nodiscard]] bool contradicts(std::string_view outcome) const {
-    return std::any_of(words_.contradicted.begin(), words_.contradicted.end(), [&](const std::string& pair) {
+  [[nodiscard]] bool is_contradicted_by(std::string_view outcome) const {
+    return std::any_of(words_.contradicted.begin(), words_.contradicted.end(), [&](const std::string_view pair) {
       const auto blank = pair.find(' ');
-      if (std::string_view(pair).substr(blank + 1) != outcome) return false;
+      if (pair.substr(blank + 1) != outcome) return false;
       std::size_t at = 0;
       auto word = next_tool_word(tool_, at);
-      while (!word.empty() && word != std::string_view(pair).substr(0, blank)) word = next_tool_word(tool_, at);
+      while (!word.empty() && word != pair.substr(0, blank)) word = next_tool_word(tool_, at);
       return !word.empty();
     });
   }

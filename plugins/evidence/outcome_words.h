@@ -23,7 +23,7 @@ struct OutcomeWords {
   std::vector<std::string> codes;          // members with a number for the outcome: "code"
   std::vector<std::string> explaining;     // members whose text explains a status: "detail"
   std::vector<std::string> former;         // at the beginning of a member's name, it tells what was before: "previous"
-  std::vector<std::string> contradicted;   // a word of the tool's name and an outcome that says the opposite: "unlock locked"
+  std::vector<std::string> contradicted;   // a word of the tool's name and an outcome that says the opposite: "start stopped"
   std::vector<std::string> moving;         // members whose value changes by itself: "revision"
 
   OutcomeWords() = default;

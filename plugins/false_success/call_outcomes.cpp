@@ -117,15 +117,15 @@ bool CallOutcomes::shows_alert(std::string_view page) {
     const auto text = page.substr(begin + heading.size(), page.find('<', begin + 1) - begin - heading.size());
     if (rules_.content.short_signs.read(text) != ShortSign::kNone) return true;
   }
-  constexpr std::string_view kClass = "class=\"", kWords[] = {"error", "warn", "alert", "danger"};
+  constexpr std::string_view kClass = "class=\"";
   for (auto at = page.find(kClass); at != std::string_view::npos; at = page.find(kClass, at + kClass.size())) {
     const auto begin = at + kClass.size();
     const auto end = page.find('"', begin);
     const auto open = page.find('>', begin);
     if (end == std::string_view::npos || open == std::string_view::npos) return false;
     const auto names = page.substr(begin, end - begin);
-    const bool alert =
-        std::any_of(std::begin(kWords), std::end(kWords), [&](auto word) { return names.find(word) != std::string_view::npos; });
+    const bool alert = std::any_of(rules_.alert_classes.begin(), rules_.alert_classes.end(),
+                                   [&](const auto& word) { return names.find(word) != std::string_view::npos; });
     const auto text = page.substr(open + 1, page.find('<', open) - open - 1);
     if (alert && (denies_in_words(text) || rules_.content.short_signs.read(text) != ShortSign::kNone)) return true;
   }

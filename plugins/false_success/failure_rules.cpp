@@ -31,6 +31,7 @@ FailureRules::FailureRules(std::string_view settings_json) {
   line = FiringLine(settings.text("sensitivity"));
   hard_words = settings.vocabulary().words(Key::kHardWords);
   withheld_words = settings.vocabulary().words(Key::kWithheldWords);
+  alert_classes = settings.vocabulary().words(Key::kAlertClasses);
   trouble_signs = settings.vocabulary().words(Key::kProgramTrouble);
   all_words = settings.vocabulary().words(Key::kAllWords);
   answer_labels = settings.vocabulary().words(Key::kAnswerLabels);

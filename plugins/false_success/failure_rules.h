@@ -29,6 +29,7 @@ struct FailureRules {
   Disclaimers disclaimers;
   std::vector<std::string> hard_words;
   std::vector<std::string> withheld_words;
+  std::vector<std::string> alert_classes;
   std::vector<std::string> trouble_signs;
   std::vector<std::string> handover_tool_words;
   std::vector<std::string> all_words;

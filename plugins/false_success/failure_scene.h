@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "common/facts.h"
 #include "common/reading.h"
 #include "common/recovery.h"
 #include "evidence/origin.h"
@@ -29,6 +30,7 @@ struct FailureScene {
   /// Forgets what was indexed of the message in `reading`.
   void forget_message() {
     indexed = false;
+    figures.reset();
     later_from = kNoStep;
   }
 
@@ -45,16 +47,18 @@ struct FailureScene {
   std::size_t last_done = kNoStep;              // the last of those calls
 
   // The message
-  Reading reading;                   // of the final message, or of the message judged in its place
-  std::size_t told_place = 0;        // of that message, as FinalMessage has it
-  bool flag_only = false;            // only `success: true` claims success
-  bool indexed = false;              // said and claimed are filled
-  HashSet said;                      // words of the message
-  HashSet claimed;                   // words of its sentences that contain a claim
-  HashSet told;                      // words of its sentences that state facts
-  Support later;                     // outputs of calls from later_from on
-  WordOrigins origins;               // the same outputs, by words
-  std::size_t later_from = kNoStep;  // kNoStep: not collected yet
+  Reading reading;                           // of the final message, or of the message judged in its place
+  std::size_t told_place = 0;                // of that message, as FinalMessage has it
+  bool flag_only = false;                    // only `success: true` claims success
+  bool indexed = false;                      // said and claimed are filled
+  HashSet said;                              // words of the message
+  HashSet claimed;                           // words of its sentences that contain a claim
+  HashSet told;                              // words of its sentences that state facts
+  std::optional<std::vector<Fact>> figures;  // of that message, found on first use; views into it or told_ends
+  std::string told_ends;                     // the message without its middle, where it is long
+  Support later;                             // outputs of calls from later_from on
+  WordOrigins origins;                       // the same outputs, by words
+  std::size_t later_from = kNoStep;          // kNoStep: not collected yet
   std::size_t later_bytes = 0;
 
   // Scratch

@@ -55,6 +55,7 @@ class FalseSuccess {
   [[nodiscard]] bool claims_all_done(const RunView& run, const FailedStep& failed) const;
   [[nodiscard]] bool concerns(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool handed_over_after(const RunView& run, std::size_t last_failure) const;
+  [[nodiscard]] bool leaves_open(std::size_t last, Verdict& verdict);
   [[nodiscard]] bool claims_success(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] FinalMessage standing_claim(const RunView& run, const FailedStep& failed);
   [[nodiscard]] FinalMessage claim_after(const RunView& run, std::size_t step, const ToolMeaning& tool, bool any_verb);

@@ -243,12 +243,13 @@ bool MadeGood::worked_out_by_hand(const StepView& step, const FinalMessage& mess
   std::vector<double> results;
   work_out(step.input, results);
   if (results.empty()) return false;
+  if (!scene_.figures) {
+    collect_facts(told_of(message.text, scene_.told_ends), scene_.figures.emplace());
+    std::erase_if(*scene_.figures, [](const Fact& fact) { return fact.kind != FactKind::kNumber || !fact.strong; });
+  }
   const std::vector<double> result{results.back()};
-  std::vector<Fact> facts;
-  collect_facts(message.text, facts);
-  return std::any_of(facts.begin(), facts.end(), [&](const Fact& fact) {
-    return fact.kind == FactKind::kNumber && fact.strong && comes_to(result, fact.number, fact.text);
-  });
+  return std::any_of(scene_.figures->begin(), scene_.figures->end(),
+                     [&](const Fact& fact) { return comes_to(result, fact.number, fact.text); });
 }
 
 /// "I found two rooms. Which one would you like?"

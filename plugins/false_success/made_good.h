@@ -54,7 +54,7 @@ class MadeGood {
   [[nodiscard]] bool is_command_left_undone(const RunView& run, std::size_t at);
   [[nodiscard]] bool artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool answered_elsewhere(const RunView& run, const FailedStep& failed, const FinalMessage& message);
-  [[nodiscard]] static bool worked_out_by_hand(const StepView& step, const FinalMessage& message);
+  [[nodiscard]] bool worked_out_by_hand(const StepView& step, const FinalMessage& message);
   [[nodiscard]] bool asks_about_findings() const;
   [[nodiscard]] bool already_so(const StepView& step);
   [[nodiscard]] bool denies_action(std::string_view name) const;

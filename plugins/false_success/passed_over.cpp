@@ -477,7 +477,7 @@ bool PassedOver::tells_its_deed(const StepView& step) {
 }
 
 /// True when the output in scene_.scratch says that a deed was not done, "could not approve; release skipped", that the final message
-/// reports, by its verb or in general. Which later calls could have done it, is checked by their groups.
+/// reports, by its verb or in general, and no later call may have done it.
 bool PassedOver::reports_undone(const RunView& run, std::size_t at) const {
   constexpr std::uint64_t kUndone = kCueAdmission | kCueTrouble;
   const auto& output = scene_.scratch;

@@ -177,6 +177,7 @@ enum class Key : std::uint8_t {
   kOldPrefixes,
   kFormerWords,
   kContradictedDeeds,
+  kAlertClasses,
   kIdNames,
   kAmountNames,
   kClientIdWords,

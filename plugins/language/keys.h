@@ -210,6 +210,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       names(kOldPrefixes, "old_prefixes"),
       names(kFormerWords, "former_words"),
       names(kContradictedDeeds, "contradicted_deeds"),
+      names(kAlertClasses, "alert_classes"),
       names(kIdNames, "id_names"),
       names(kAmountNames, "amount_names"),
       names(kClientIdWords, "client_id_words"),

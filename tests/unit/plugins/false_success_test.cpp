@@ -1710,6 +1710,8 @@ TEST(FalseSuccess, AlertOnThePage_IsAFailureOfWhatWasPressed) {
     const auto heading = judged(page);
     EXPECT_TRUE(!heading.findings.empty() || is_candidate(heading)) << page;
   }
+  const auto far = judged("<p>" + std::string(20000, 'x') + R"(</p><div class="toast warn">Not saved: berth C-4 is locked.</div>)");
+  EXPECT_TRUE(far.findings.empty() && far.suppressed.empty()) << "beyond what is searched";
   const auto plain = judged(R"(<div class="toast info">Saved.</div><p>C-4 Auk</p>)");
   EXPECT_TRUE(plain.findings.empty() && plain.suppressed.empty());
 }
