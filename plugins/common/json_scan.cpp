@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "common/fold.h"
+#include "common/simd16.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -139,21 +140,18 @@ JsonScanner::Token JsonScanner::string() {
   const auto begin = ++at_;
   escaped_ = false;
   for (;;) {
-    const auto* stop = static_cast<const char*>(std::memchr(text_.data() + at_, mark, text_.size() - at_));
-    if (stop == nullptr) return Token::kBad;
-    const auto end = static_cast<std::size_t>(stop - text_.data());
-    // A quotation mark after an odd number of backslashes is part of the string.
-    auto slashes = end;
-    while (slashes > begin && text_[slashes - 1] == '\\') --slashes;
-    at_ = end + 1;
-    if ((end - slashes) % 2 != 0) {
-      escaped_ = true;
-      continue;
+    const auto stop = find_in_blocks(text_, at_, [&](const Simd16& block) { return block.equal(mark) | block.equal('\\'); });
+    if (stop + 1 >= text_.size() && (stop == text_.size() || text_[stop] != mark)) break;
+    if (text_[stop] == mark) {
+      at_ = stop + 1;
+      value_ = text_.substr(begin, stop - begin);
+      return Token::kString;
     }
-    value_ = text_.substr(begin, end - begin);
-    escaped_ = escaped_ || std::memchr(value_.data(), '\\', value_.size()) != nullptr;
-    return Token::kString;
+    escaped_ = true;
+    at_ = stop + 2;
   }
+  at_ = begin;
+  return Token::kBad;
 }
 
 JsonScanner::Token JsonScanner::word(std::string_view expected, Token token) {
@@ -164,7 +162,8 @@ JsonScanner::Token JsonScanner::word(std::string_view expected, Token token) {
 
 JsonScanner::Token JsonScanner::number() {
   const auto begin = at_;
-  while (at_ < text_.size() && (is_digit(text_[at_]) || std::strchr("+-.eE", text_[at_]) != nullptr) && text_[at_] != 0) ++at_;
+  const auto part = [](char c) { return is_digit(c) || c == '.' || c == '-' || c == '+' || c == 'e' || c == 'E'; };
+  while (at_ < text_.size() && part(text_[at_])) ++at_;
   value_ = text_.substr(begin, at_ - begin);
   return at_ > begin && is_digit(value_.back()) ? Token::kNumber : Token::kBad;
 }
@@ -212,33 +211,36 @@ JsonScanner::Token JsonScanner::next() {
 }
 
 bool JsonScanner::leave() {
-  std::size_t open = 1;
-  for (; at_ < text_.size(); ++at_) {
+  const auto is_structure = [](const Simd16& block) {
+    const auto quotes = block.equal('"') | block.equal('\'');
+    return quotes | block.equal('{') | block.equal('}') | block.equal('[') | block.equal(']');
+  };
+  for (std::size_t open = 1; (at_ = find_in_blocks(text_, at_, is_structure)) < text_.size();) {
     switch (text_[at_]) {
       case '"':
       case '\'':
         if (string() == Token::kBad) return false;
-        --at_;
         break;
       case '{':
-      case '[': ++open; break;
-      case '}':
-      case ']':
-        if (--open > 0) break;
+      case '[':
+        ++open;
         ++at_;
+        break;
+      default:
+        ++at_;
+        if (--open > 0) break;
         --depth_;
         done_ = depth_ == 0;
         expect_key_ = false;
         return true;
-      default: break;
     }
   }
   return false;
 }
 
 bool looks_like_json(std::string_view text) {
-  text = trim(text);
-  return !text.empty() && (text[0] == '{' || text[0] == '[');
+  const auto first = text.find_first_not_of(" \t\n\v\f\r");
+  return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
 std::uint64_t canonical_hash(std::string_view text, std::span<const std::string> ignored) {

@@ -15,6 +15,7 @@ namespace runwarden::plugins {
 class Simd16 {
  public:
   static constexpr std::size_t kBytes = 16;
+  static constexpr std::uint32_t kAll = (1u << kBytes) - 1;
 
   /// Reads kBytes bytes.
   explicit Simd16(const char* bytes) { std::memcpy(&bytes_, bytes, kBytes); }
@@ -25,7 +26,7 @@ class Simd16 {
       std::memcpy(&bytes_, text.data() + at, kBytes);
     } else {
       char rest[kBytes] = {};
-      std::memcpy(rest, text.data() + at, text.size() - at);
+      copy_few(text.data() + at, text.size() - at, rest);
       std::memcpy(&bytes_, rest, kBytes);
     }
   }
@@ -39,6 +40,20 @@ class Simd16 {
   [[nodiscard]] Simd16 lower() const;
 
  private:
+  /// Copies fewer than kBytes bytes, in two pieces that may overlap: quicker than a copy of a length that only run time knows.
+  static void copy_few(const char* from, std::size_t count, char* to) {
+    const auto both = [&]<std::size_t kPiece>() {
+      char last[kPiece];
+      std::memcpy(last, from + count - kPiece, kPiece);
+      std::memcpy(to, from, kPiece);
+      std::memcpy(to + count - kPiece, last, kPiece);
+    };
+    if (count >= 8) return both.template operator()<8>();
+    if (count >= 4) return both.template operator()<4>();
+    if (count >= 2) return both.template operator()<2>();
+    if (count == 1) *to = *from;
+  }
+
 #ifdef __SSE2__
   explicit Simd16(__m128i bytes) : bytes_(bytes) {}
   __m128i bytes_;

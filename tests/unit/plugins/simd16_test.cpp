@@ -29,6 +29,11 @@ TEST(Simd16, OfTheEndOfAText_HasZerosBehindIt) {
   EXPECT_EQ(Simd16(text, 16).digits(), 0b1000u);
   EXPECT_EQ(Simd16(text, 16).letters(), 0b0111u);
   EXPECT_EQ(Simd16(text, 0).digits(), 0x3FFu);
+  for (std::size_t length = 0; length < Simd16::kBytes; ++length) {
+    const std::string few = text.substr(0, length);
+    for (std::size_t place = 0; place < length; ++place) EXPECT_EQ(Simd16(few, 0).equal(few[place]), 1u << place) << length;
+    EXPECT_EQ(Simd16(few, 0).letters() | Simd16(few, 0).digits(), (1u << length) - 1) << length;
+  }
 }
 
 TEST(FindDigit, FromEachPlaceOfTextsOfEachLength_FindsTheNext) {
