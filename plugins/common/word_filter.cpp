@@ -116,6 +116,10 @@ std::size_t WordFilter::next(std::string_view text, std::size_t at) const {
     std::uint32_t letters = 0;
     return !beginning_of(text, begin, letters) || wanted(letters);
   };
+  const auto wanted_short = [&](std::size_t begin, std::uint32_t word) {
+    const auto bits = 8u * static_cast<unsigned>(std::countr_zero(~word));
+    return wanted(low_letters(text.data() + begin) & ((1u << bits) - 1));
+  };
   std::uint32_t before = at > 0 && letter_or_digit(text[at - 1]) ? 1 : 0;
   for (; at < text.size(); at += Simd16::kBytes) {
     const Simd16 block(text, at);
@@ -123,11 +127,15 @@ std::size_t WordFilter::next(std::string_view text, std::size_t at) const {
     const auto wide = block.wide();
     auto begins = (word | wide) & ~(word << 1 | before);
     before = word >> (Simd16::kBytes - 1);
-    // Words whose first four bytes are all letters and digits of this block need no second look at the bytes.
-    const auto whole = word & word >> 1 & word >> 2 & word >> 3;
+    // Words whose first four bytes are in this block and in ASCII need no second look at the bytes.
+    constexpr std::uint32_t kFour = 0xF, kWithin = Simd16::kAll >> (kBeginning - 1);
     for (; begins != 0; begins &= begins - 1) {
       const auto place = static_cast<std::size_t>(std::countr_zero(begins));
-      if ((whole >> place & 1) != 0 ? wanted(low_letters(text.data() + at + place)) : candidate(at + place)) return at + place;
+      const auto here = at + place;
+      const bool plain = (kWithin >> place & 1) != 0 && here + kBeginning <= text.size() && (wide >> place & kFour) == 0;
+      const auto first = word >> place & kFour;
+      const bool found = !plain ? candidate(here) : first == kFour ? wanted(low_letters(text.data() + here)) : wanted_short(here, first);
+      if (found) return here;
     }
   }
   return text.size();

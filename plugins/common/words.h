@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -8,6 +10,7 @@
 #include <vector>
 
 #include "common/ascii.h"
+#include "common/simd16.h"
 
 namespace runwarden::plugins {
 
@@ -74,16 +77,21 @@ inline bool is_letter(char c) {
 /// Passes on the words of an unfolded text (runs of letters and digits) until `take` returns false; returns false if it did.
 template <class Take>
 bool for_each_word(std::string_view text, Take take) {
-  for (std::size_t i = 0; i < text.size();) {
-    if (!is_letter_or_digit(text[i])) {
-      ++i;
-      continue;
+  std::size_t begin = 0;
+  bool inside = false;
+  for (std::size_t at = 0; at < text.size(); at += Simd16::kBytes) {
+    const Simd16 block(text, at);
+    const auto word = block.letters() | block.digits() | block.wide();
+    // A bit for each byte whose class differs from that of the byte before it: where a word begins or ends.
+    auto edges = (word ^ (word << 1 | std::uint32_t{inside})) & Simd16::kAll;
+    for (; edges != 0; edges &= edges - 1) {
+      const auto place = at + static_cast<std::size_t>(std::countr_zero(edges));
+      if (inside && !take(text.substr(begin, place - begin))) return false;
+      begin = place;
+      inside = !inside;
     }
-    const auto begin = i;
-    while (i < text.size() && is_letter_or_digit(text[i])) ++i;
-    if (!take(text.substr(begin, i - begin))) return false;
   }
-  return true;
+  return !inside || take(text.substr(begin));
 }
 
 /// How many words an unfolded text has.

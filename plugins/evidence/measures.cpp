@@ -15,7 +15,15 @@ constexpr std::size_t kStem = 5;               // bytes of a word that serve as 
 constexpr std::size_t kTellingWord = 4;        // shorter words are in every text
 constexpr std::size_t kMostBytes = 64 * 1024;  // of one text
 
+/// The first bytes of a word as a number, in lower case.
 std::uint64_t stem_of(std::string_view word) {
+  std::uint64_t stem = 0;
+  for (const char c : word.substr(0, kStem)) stem = stem << 8 | static_cast<unsigned char>(to_lower(c));
+  return stem * 0x9E3779B97F4A7C15;
+}
+
+/// All of a word with digits.
+std::uint64_t hash_figure(std::string_view word) {
   std::uint64_t hash = 0xCBF29CE484222325;  // FNV-1a
   for (const char c : word) hash = (hash ^ static_cast<unsigned char>(to_lower(c))) * 0x100000001B3;
   return hash;
@@ -25,8 +33,9 @@ std::uint64_t stem_of(std::string_view word) {
 template <class Take>
 void each_stem(std::string_view text, Take take) {
   for_each_word(text.substr(0, kMostBytes), [&](std::string_view word) {
+    if (word.size() < 2) return true;
     const bool digits = std::any_of(word.begin(), word.end(), is_digit);
-    if (digits ? word.size() > 1 : word.size() >= kTellingWord) take(stem_of(digits ? word : word.substr(0, kStem)), word, digits);
+    if (digits || word.size() >= kTellingWord) take(digits ? hash_figure(word) : stem_of(word), word, digits);
     return true;
   });
 }
