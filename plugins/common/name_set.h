@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "common/fold.h"
@@ -18,13 +21,20 @@ class NameSet {
   NameSet() = default;
 
   explicit NameSet(std::vector<std::string> names) : names_(std::move(names)) {
+    std::erase_if(names_, [](const auto& name) { return name.empty(); });
+    std::stable_sort(names_.begin(), names_.end(), [](const auto& a, const auto& b) { return row_of(a) < row_of(b); });
     for (const auto& name : names_) {
-      if (!name.empty()) openings_[row_of(name)] |= bit_of(name);
+      openings_[row_of(name)] |= bit_of(name);
+      ++begins_[row_of(name) + 1];
     }
+    std::partial_sum(begins_.begin(), begins_.end(), begins_.begin());
   }
 
   [[nodiscard]] bool contains(std::string_view word) const {
-    return !word.empty() && (openings_[row_of(word)] & bit_of(word)) != 0 && among(word, names_);
+    if (word.empty()) return false;
+    const auto row = row_of(word);
+    if ((openings_[row] & bit_of(word)) == 0) return false;
+    return among(word, std::span(names_).subspan(begins_[row], begins_[row + 1] - begins_[row]));
   }
 
   [[nodiscard]] auto begin() const { return names_.begin(); }
@@ -37,8 +47,9 @@ class NameSet {
   // The lowest five bits are the same in both cases of a letter.
   [[nodiscard]] static std::uint32_t bit_of(std::string_view word) { return std::uint32_t{1} << (word[0] & 31); }
 
-  std::vector<std::string> names_;
-  std::array<std::uint32_t, kRows> openings_{};  // by length, the last row for all longer names: one bit per first letter
+  std::vector<std::string> names_;               // row by row
+  std::array<std::size_t, kRows + 1> begins_{};  // of the rows: names of one length, the last for all longer ones
+  std::array<std::uint32_t, kRows> openings_{};  // of each row, one bit per first letter
 };
 
 }  // namespace runwarden::plugins
