@@ -417,7 +417,10 @@ bool is_any_purpose_tool(std::string_view tool, const ContentRules& rules) {
 }
 
 bool is_short_failure(const ToolCall& call, const ContentRules& rules) {
-  const auto sign = rules.short_signs.read(call.output);
+  return is_short_failure(call, rules.short_signs.read(call.output), rules);
+}
+
+bool is_short_failure(const ToolCall& call, ShortSign sign, const ContentRules& rules) {
   if (sign == ShortSign::kNone || sign == ShortSign::kFailed) return sign == ShortSign::kFailed;
   if (names_look_up(call.tool, rules.tools)) return false;
   if (sign == ShortSign::kRefused) return true;

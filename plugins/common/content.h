@@ -43,6 +43,9 @@ struct ContentRules {
 /// where it may be one.
 [[nodiscard]] bool is_short_failure(const ToolCall& call, const ContentRules& rules);
 
+/// The same for an output that was read already, with the sign that it gave.
+[[nodiscard]] bool is_short_failure(const ToolCall& call, ShortSign sign, const ContentRules& rules);
+
 /// The failure as a person would quote it: the error message, code, HTTP status, the text of a soft failure, or the status.
 [[nodiscard]] std::string failure_text(const StepView& step);
 

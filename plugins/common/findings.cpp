@@ -9,16 +9,27 @@
 namespace runwarden::plugins {
 
 Failure failure_of(const StepView& step, const ContentRules& rules) {
+  ShortSign sign;
+  return failure_of(step, rules, sign);
+}
+
+Failure failure_of(const StepView& step, const ContentRules& rules, ShortSign& sign) {
+  sign = ShortSign::kNone;
   if (step.kind == Kind::kUser) return Failure::kNone;
   if (step.outcome == Outcome::kFailed) return Failure::kHard;
   if (step.kind != Kind::kTool || !present(step.output)) return Failure::kNone;
   const auto fails = [&](std::string_view output) {
-    return is_soft_failure(output, rules) || is_short_failure({step.name, step.input, output}, rules);
+    if (is_soft_failure(output, rules)) return true;
+    sign = rules.short_signs.read(output);
+    return is_short_failure({step.name, step.input, output}, sign, rules);
   };
   if (fails(step.output)) return Failure::kSoft;
+  const auto said = sign;
   std::string buffer;
   const auto news = only_news(step.input, step.output, buffer);
-  return !news.empty() && fails(news) ? Failure::kSoft : Failure::kNone;
+  if (!news.empty() && fails(news)) return Failure::kSoft;
+  sign = said;
+  return Failure::kNone;
 }
 
 std::string pointer_to(std::size_t step, Field field) {

@@ -15,6 +15,9 @@ enum class Failure : std::uint8_t { kNone, kSoft, kHard };
 /// Whether a step failed, and whether the record says so (hard) or only its output does (soft, tool steps only).
 [[nodiscard]] Failure failure_of(const StepView& step, const ContentRules& rules);
 
+/// The same; for a step without a failure, `sign` is what its output says about the call all the same.
+[[nodiscard]] Failure failure_of(const StepView& step, const ContentRules& rules, ShortSign& sign);
+
 /// "/steps/3/errorMessage".
 [[nodiscard]] std::string pointer_to(std::size_t step, Field field);
 
@@ -34,7 +37,7 @@ enum class Failure : std::uint8_t { kNone, kSoft, kHard };
 /// it.
 struct FinalMessage {
   std::string_view text;
-  std::size_t step = kNoStep;  // kNoStep for outcomeSummary
+  std::size_t step = kNoStep;   // kNoStep for outcomeSummary
   std::size_t place = kNoStep;  // the step that said it; for an outcome that repeats a message, that message's step; else kNoStep (the end)
   bool found = false;
 

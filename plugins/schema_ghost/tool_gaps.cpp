@@ -33,12 +33,9 @@ bool is_cut(std::string_view output) {
 }  // namespace
 
 bool ToolGaps::gave_nothing(const StepView& step) const {
-  if (failure_of(step, rules_.content) != Failure::kNone || is_empty_output(step.output, rules_.lexicon, rules_.content, step.input) ||
-      holds_nothing(step.output))
-    return true;
-  const auto sign = rules_.content.short_signs.read(step.output);
-  return sign == ShortSign::kActionFailed ? is_short_failure({step.name, step.input, step.output}, rules_.content)
-                                          : sign != ShortSign::kNone;
+  ShortSign sign;
+  return failure_of(step, rules_.content, sign) != Failure::kNone || sign == ShortSign::kRefused || sign == ShortSign::kNotThere ||
+         is_empty_output(step.output, rules_.lexicon, rules_.content, step.input) || holds_nothing(step.output);
 }
 
 bool ToolGaps::disowned(const RunView& run, std::size_t step) {
