@@ -669,12 +669,18 @@ std::uint8_t language_of(std::string_view text, const Lexicon& lexicon) {
 }
 
 void read(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+  constexpr std::size_t kLongestKept = 64 * 1024;
+  if (!out.source.empty() && out.lexicon == &lexicon && out.source_language == language && out.source == text) return;
   read_words(text, lexicon, out, language);
   read_meaning(lexicon, out);
+  if (text.size() > kLongestKept) return;
+  out.source = text;
+  out.source_language = language;
 }
 
 void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
   std::string prose;
+  out.source.clear();
   out.has_code = false;
   text = prose_of(text, prose, out.has_code);
   out.words.clear();

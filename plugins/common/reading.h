@@ -47,6 +47,8 @@ struct Sentence {
 
 /// A text split once into words, sentences and claims. The words are views into `folded`. Reused from text to text to save allocations.
 struct Reading {
+  std::string source;                           // the text that read() read last, unless it is long; whoever changes the rest empties this
+  std::uint8_t source_language = kAnyLanguage;  // as given to read()
   std::string folded;
   std::vector<ReadWord> words;
   std::vector<Sentence> sentences;
@@ -83,8 +85,8 @@ struct Reading {
 [[nodiscard]] std::uint8_t language_of(std::string_view text, const Lexicon& lexicon);
 
 /// Reads a text: drops fenced code blocks, folds it, detects its language, and finds words, phrases, sentences and claims. Linear in the
-/// text's length. `language` is that of the surrounding text when this is a part of one; with kAnyLanguage, the text decides. Any thread,
-/// one Reading per thread.
+/// text's length. `language` is that of the surrounding text when this is a part of one; with kAnyLanguage, the text decides. Returns at
+/// once when `out` is the reading of the same text already. Any thread, one Reading per thread.
 void read(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language = kAnyLanguage);
 
 /// The first half of read(): language, words and sentences, with the cues of single words only. For callers that can tell from the words

@@ -71,6 +71,7 @@ void AskedDeeds::resolve_light_verbs() {
       meant.verb = word.entry->verb;
       if (request_for(meant) == nullptr) return false;
       claim = meant;
+      scene_.reading.source.clear();
       return true;
     };
     const auto& sentence = scene_.reading.sentences[claim.sentence];

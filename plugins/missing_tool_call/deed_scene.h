@@ -91,8 +91,6 @@ struct DeedScene {
 
   // The messages
   Reading reading;
-  FinalMessage last;
-  bool last_read = false;      // reading holds last
   std::size_t last_words = 0;  // the step where the agent's last messages begin
   std::vector<ToldDeed> deeds;
   std::optional<std::size_t> told_beside;  // a message that admits something, but not in the sentence that reports a deed

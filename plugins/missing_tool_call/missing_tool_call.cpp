@@ -371,16 +371,9 @@ const Request* MissingToolCall::promised(const RunView& run, std::size_t message
   return nullptr;
 }
 
-/// The final message; leaves its reading in scene_.reading. Reads it again only after scene_.last_read was reset.
-FinalMessage MissingToolCall::last_message(const RunView& run) {
-  if (!scene_.last_read) scene_.last = find_final_message(run, rules_.lexicon, scene_.reading);
-  scene_.last_read = true;
-  return scene_.last;
-}
-
 /// "I'll have the summary emailed. You're all set.": the conversation ends on a promise, and nothing ran since the request.
 void MissingToolCall::judge_promise(const RunView& run, Verdict& verdict) {
-  const auto message = last_message(run);
+  const auto message = find_final_message(run, rules_.lexicon, scene_.reading);
   if (!message.found || scene_.reading.asks() || scene_.reading.admits() || scene_.reading.hands_over()) return;
   const auto closes = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
   if (std::none_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), closes)) return;
@@ -513,9 +506,9 @@ void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& mes
   }
 }
 
-/// Judges what the agent says at the end and no known call accounts for. Reads the message once.
+/// Judges what the agent says at the end and no known call accounts for.
 void MissingToolCall::judge_last_words(const RunView& run, Verdict& verdict) {
-  const auto message = last_message(run);
+  const auto message = find_final_message(run, rules_.lexicon, scene_.reading);
   if (scene_.ran.any_write) beside_.judge(run, message, verdict);
   if (verdict.findings.empty()) find_unmatched(run, message, verdict);
 }
@@ -546,7 +539,6 @@ void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
   scene_.text_work.clear();
   scene_.told_beside.reset();
   scene_.last_text.reset();
-  scene_.last_read = false;
   scene_.searches = 0;
   scene_.agreed = {};
   tools_ran_.collect(run);
@@ -571,7 +563,6 @@ void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
     if (rules_.other_tools && open && !scene_.requests.found().empty()) judge_with_tools(run, verdict);
   }
   if (!scene_.ran.any_write) {
-    scene_.last_read = false;
     judge_written_call(run, verdict);
     if (verdict.findings.empty()) unchanged_.judge(run, verdict);
     if (verdict.findings.empty()) passed_on_.judge(run, verdict);

@@ -56,7 +56,6 @@ class MissingToolCall {
   void fire_claim(const RunView& run, const Said& said, const Answered& answered, Verdict& verdict);
   void judge_general_claim(const RunView& run, Verdict& verdict);
   [[nodiscard]] const Request* promised(const RunView& run, std::size_t message);
-  [[nodiscard]] FinalMessage last_message(const RunView& run);
   void judge_promise(const RunView& run, Verdict& verdict);
   void judge_with_tools(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool closes_on_promise(const RunView& run, std::string_view read_already);

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -358,6 +359,49 @@ TEST(JsonScan, EqualValues_HaveEqualHashes) {
   EXPECT_NE(canonical_hash(R"({"a":"1"})"), canonical_hash(R"({"a":1})"));
 }
 
+TEST(JsonScan, StringsOfEveryLength_EndAtTheirOwnQuotationMark) {
+  for (std::size_t length = 0; length < 40; ++length) {
+    for (const std::string inner : {"", "\\\"", "\\\\", "'", "\\n\\\""}) {
+      const std::string value = std::string(length, 'x') + inner + std::string(length % 7, 'y');
+      const std::string text = "{\"a\":{\"b\":[\"" + value + "\"]},\"c\":\"" + value + "\"}";
+      JsonScanner cursor(text);
+      for (int i = 0; i < 4; ++i) (void)cursor.next();
+      ASSERT_TRUE(cursor.leave()) << text;
+      ASSERT_EQ(cursor.next(), JsonScanner::Token::kKey) << text;
+      ASSERT_EQ(cursor.next(), JsonScanner::Token::kString) << text;
+      EXPECT_EQ(cursor.text(), value);
+      EXPECT_EQ(cursor.escaped(), inner.find('\\') != std::string::npos);
+      EXPECT_EQ(cursor.next(), JsonScanner::Token::kObjectEnd);
+      JsonScanner open(std::string_view(text).substr(0, text.size() - 2));
+      auto token = open.next();
+      while (token != JsonScanner::Token::kBad && token != JsonScanner::Token::kEnd) token = open.next();
+      EXPECT_EQ(token, JsonScanner::Token::kBad) << text;
+    }
+  }
+}
+
+TEST(Words, RunsOfLettersAndDigits_WhereverTheyBegin) {
+  const auto is_part = [](char c) { return (std::isalnum(static_cast<unsigned char>(c)) != 0) || (c & 0x80) != 0; };
+  std::mt19937 draw(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::string text(draw() % 70, ' ');
+    for (char& c : text) c = "ab9Z\xC3 -.@[`{/:"[draw() % 15];
+    std::vector<std::string> expected, words;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (!is_part(text[i])) continue;
+      if (i == 0 || !is_part(text[i - 1])) expected.emplace_back();
+      expected.back() += text[i];
+    }
+    EXPECT_TRUE(for_each_word(text, [&](std::string_view word) {
+      words.emplace_back(word);
+      return true;
+    }));
+    ASSERT_EQ(words, expected) << text;
+    const bool passed = for_each_word(text, [&](std::string_view word) { return word != words.back(); });
+    EXPECT_EQ(passed, words.empty());
+  }
+}
+
 TEST(JsonScan, FaultsAndDepth_EndTheWalk) {
   for (const std::string& text : {std::string("{\"a\":"), std::string("[1,"), std::string("{]"), std::string("\"x"),
                                   std::string(100000, '['), std::string("{\"a\" 1}")}) {
@@ -590,6 +634,24 @@ TEST(Tools, GetWhatStandsAroundTheVerb_UnlessTheyChangeSomething) {
     EXPECT_TRUE(recovery.meaning(name).reads) << name;
   for (const auto* name : {"todo_list_add", "update_search", "order_find_and_cancel", "create_list", "run_query", "book_show_ticket"})
     EXPECT_FALSE(recovery.meaning(name).reads) << name;
+}
+
+TEST(Reading, OfTheSameText_IsKept_UntilItWasChanged) {
+  Reading reading;
+  read("I've cancelled it.", lexicon(), reading);
+  ASSERT_EQ(reading.claims.size(), 1u);
+  reading.claims.clear();
+  read("I've cancelled it.", lexicon(), reading);
+  EXPECT_TRUE(reading.claims.empty());
+  reading.source.clear();
+  read("I've cancelled it.", lexicon(), reading);
+  EXPECT_EQ(reading.claims.size(), 1u);
+  read_words("I've cancelled it.", lexicon(), reading);
+  EXPECT_TRUE(reading.claims.empty());
+  read("I've cancelled it.", lexicon(), reading);
+  EXPECT_EQ(reading.claims.size(), 1u);
+  read("It's gone.", lexicon(), reading);
+  EXPECT_TRUE(reading.claims.empty());
 }
 
 TEST(Reading, CostGrowsWithTheText_NotFaster) {
