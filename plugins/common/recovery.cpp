@@ -148,7 +148,9 @@ void Recovery::clear() {
   done_.clear();
   objects_.clear();
   looked_up_.clear();
-  if (meanings_.size() > kMostMeanings) meanings_.clear();
+  if (meanings_.size() <= kMostMeanings) return;
+  meanings_.clear();
+  last_ = nullptr;
 }
 
 /// "logs", "orders": in a tool's name these are things, although they are also verb forms.
@@ -172,8 +174,15 @@ bool Recovery::has_telling_word(const std::vector<std::string>& words) const {
 }
 
 const ToolMeaning& Recovery::meaning(std::string_view tool) {
-  if (const auto known = meanings_.find(tool); known != meanings_.end()) return known->second;
-  auto& meaning = meanings_[std::string(tool)];
+  if (last_ != nullptr && last_->first == tool) return last_->second;
+  auto known = meanings_.find(tool);
+  if (known == meanings_.end()) known = meanings_.emplace(tool, read_tool(tool)).first;
+  last_ = &*known;
+  return known->second;
+}
+
+ToolMeaning Recovery::read_tool(std::string_view tool) const {
+  ToolMeaning meaning;
   std::vector<std::string> words;
   split_tool_name(base_name(tool), words);
   meaning.reads = is_read_tool(tool, *words_);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "common/content.h"
@@ -84,6 +85,7 @@ class Recovery {
     bool objects = false;  // it named an object
   };
 
+  [[nodiscard]] ToolMeaning read_tool(std::string_view tool) const;
   [[nodiscard]] bool is_plural(std::string_view word, const WordEntry& entry) const;
   [[nodiscard]] bool is_any_purpose(const std::vector<std::string>& words, const std::string& word, const ToolMeaning& meaning) const;
   void read_name(const std::vector<std::string>& words, bool named_within, ToolMeaning& meaning) const;
@@ -101,6 +103,7 @@ class Recovery {
     std::size_t operator()(std::string_view name) const { return hash_text(name); }
   };
   std::unordered_map<std::string, ToolMeaning, HashName, std::equal_to<>> meanings_;
+  const std::pair<const std::string, ToolMeaning>* last_ = nullptr;  // the tool that was asked for last
   std::vector<std::uint64_t> keys_;
   std::vector<CallValue> values_;
 };
