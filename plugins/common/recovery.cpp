@@ -185,7 +185,8 @@ ToolMeaning Recovery::read_tool(std::string_view tool) const {
   ToolMeaning meaning;
   std::vector<std::string> words;
   split_tool_name(base_name(tool), words);
-  meaning.reads = is_read_tool(tool, *words_);
+  meaning.reads = is_read_tool(tool, *words_) && !goes_on_to_change(words);
+  meaning.queries = std::any_of(words.begin(), words.end(), [&](const auto& word) { return among(word, words_->query_words); });
   read_name(words, base_name(tool).size() < tool.size(), meaning);
   if (!meaning.groups.empty()) meaning.group = meaning.groups.front();
   // "browse" alone drives a browser, which can press any button; "browse_products" is a look-up.
@@ -199,6 +200,19 @@ ToolMeaning Recovery::read_tool(std::string_view tool) const {
   return meaning;
 }
 
+/// "find_and_replace", "get_or_create_user", "list_add": the tool changes what it looks up. Not "get_update", nor "get_name_and_address".
+bool Recovery::goes_on_to_change(const std::vector<std::string>& words) const {
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const bool joined = among(words[i - 1], words_->joining_words);
+    const bool last = i + 1 == words.size() && !among(words[i], words_->changing_nouns);
+    if ((joined || last) && among(words[i], words_->changing_words)) return true;
+    const auto* entry = joined && i == 2 ? lexicon_->find(words[i]) : nullptr;
+    const bool verb = entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0;
+    if (verb && !is_plural(words[i], *entry) && !is_read_tool(words[i], *words_)) return true;
+  }
+  return false;
+}
+
 /// Takes the verbs and nouns of a tool's name, and whether it reads although its first word does not say so. `named_within`: the name has a
 /// namespace.
 void Recovery::read_name(const std::vector<std::string>& words, bool named_within, ToolMeaning& meaning) const {
@@ -210,7 +224,7 @@ void Recovery::read_name(const std::vector<std::string>& words, bool named_withi
     const bool behind = &word != &words.front() && is_read_tool(word, *words_);
     looks_up |= behind;
     gets |= &word != &words.front() && among(word, words_->getting_words);
-    changes_for_sure |= among(word, words_->changing_words);
+    changes_for_sure |= among(word, words_->changing_words) || among(word, words_->joining_words);
     const auto* entry = lexicon_->find(word);
     if (is_any_purpose(words, word, meaning)) meaning.any_purpose = true;
     const bool thing =

@@ -41,6 +41,7 @@ void collect_values(std::string_view input, const CallNames& names, std::vector<
 struct ToolMeaning {
   std::uint16_t group = 0;            // of its first known verb; 0 without one
   bool reads = false;                 // it only looks things up
+  bool queries = false;               // it runs the statements that it is given: "read_query"
   bool any_purpose = false;           // a terminal, a browser, a generic API call, or an unknown kind: it may have done anything
   bool meaningless = false;           // the name contains no word at all: "x1", "tool_3"
   bool may_look = false;              // what it does may change nothing: "resolve_group"
@@ -85,6 +86,7 @@ class Recovery {
     bool objects = false;  // it named an object
   };
 
+  [[nodiscard]] bool goes_on_to_change(const std::vector<std::string>& words) const;
   [[nodiscard]] ToolMeaning read_tool(std::string_view tool) const;
   [[nodiscard]] bool is_plural(std::string_view word, const WordEntry& entry) const;
   [[nodiscard]] bool is_any_purpose(const std::vector<std::string>& words, const std::string& word, const ToolMeaning& meaning) const;

@@ -101,12 +101,6 @@ bool is_xml_fault(std::string_view text) {
          text.find("status=\"error\"") != std::string_view::npos;
 }
 
-/// True when the last line names an exception: "IndentationError: expected an indented block".
-bool ends_with_class(std::string_view text) {
-  text = trim(text);
-  return opens_with_class(trim(text.substr(text.rfind('\n') + 1)));
-}
-
 bool few_lines(std::string_view text) {
   std::size_t lines = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -137,6 +131,11 @@ ShortSign surer(ShortSign sign, ShortSign other) {
 
 }  // namespace
 
+bool ends_with_class(std::string_view text) {
+  text = trim(text);
+  return opens_with_class(trim(text.substr(text.rfind('\n') + 1)));
+}
+
 bool is_failed_status(std::string_view digits) {
   return digits.size() == 3 && (digits[0] == '4' || digits[0] == '5') && is_digit(digits[1]) && is_digit(digits[2]);
 }
@@ -150,13 +149,7 @@ void ShortSigns::set_words(const Vocabulary& vocabulary) {
   reason_phrases_ = vocabulary.words(Key::kReasonPhrases);
   status_labels_ = vocabulary.words(Key::kStatusLabels);
   for (const auto& label : status_labels_) status_letters_ |= std::uint32_t{1} << (label[0] & 31);
-  const auto joined = [&](std::initializer_list<Key> keys) {
-    std::vector<std::string> names;
-    for (const auto key : keys) {
-      for (auto& name : vocabulary.words(key)) names.push_back(std::move(name));
-    }
-    return NameSet(std::move(names));
-  };
+  const auto joined = [&](std::initializer_list<Key> keys) { return NameSet(vocabulary.words_of(keys)); };
   call_members_ = joined({Key::kCallMembers});
   code_members_ = joined({Key::kCodeMembers});
   outcome_members_ = joined({Key::kOutcomeMembers, Key::kCodeMembers});
@@ -407,6 +400,8 @@ ShortSign ShortSigns::read_json(std::string_view text) const {
   JsonScanner cursor(text);
   if (cursor.next() != Token::kObject) return ShortSign::kNone;
   auto sign = ShortSign::kNone;
+  bool framed = false;   // holds a body
+  bool refused = false;  // has the status of a failure
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
     const auto key = cursor.text();
     const auto value = cursor.next();
@@ -429,12 +424,19 @@ ShortSign ShortSigns::read_json(std::string_view text) const {
       continue;
     }
     if (is_flag(key) && is_no(value, content)) return ShortSign::kFailed;
+    // {"status": 422, "body": {...}}: by its status, an answer of HTTP failed whatever its body holds.
+    if (many && text_envelopes_.contains(key)) {
+      framed = true;
+      if (!cursor.leave()) return ShortSign::kNone;
+      continue;
+    }
     const auto told = read_member(key, value, content);
     if (!told) return ShortSign::kNone;
     sign = surer(sign, *told);
+    refused |= code_members_.contains(key) && is_failed_status(content);
     skip(cursor, value);
   }
-  return sign;
+  return framed && !refused ? ShortSign::kNone : sign;
 }
 
 bool ShortSigns::is_result_of(const ToolCall& call) const {

@@ -29,6 +29,13 @@ bool word_ends_at(std::string_view name, std::size_t end) {
   return !is_lower(name[end]) || (end > 0 && !is_lower(name[end - 1]));
 }
 
+bool begins_with_any(std::string_view name, const std::vector<std::string>& prefixes) {
+  return std::any_of(prefixes.begin(), prefixes.end(), [&](const auto& prefix) {
+    std::size_t end = 0;
+    return !prefix.empty() && begins_with(name, 0, prefix, end) && word_ends_at(name, end);
+  });
+}
+
 }  // namespace
 
 ToolWords::ToolWords(const Vocabulary& vocabulary)
@@ -41,8 +48,12 @@ ToolWords::ToolWords(const Vocabulary& vocabulary)
       query_words(vocabulary.words(Key::kQueryWords)),
       getting_words(vocabulary.words(Key::kGettingWords)),
       changing_words(vocabulary.words(Key::kChangingWords)),
+      changing_nouns(vocabulary.words(Key::kChangingNouns)),
+      joining_words(vocabulary.words(Key::kJoiningWords)),
+      changing_prefixes(vocabulary.words(Key::kChangingPrefixes)),
       query_members(vocabulary.words(Key::kQueryMembers)),
       thinking_words(vocabulary.words(Key::kThinkingWords)),
+      text_envelopes(vocabulary.words_of({Key::kEnvelopeMembers, Key::kTextEnvelopeMembers})),
       calls(vocabulary) {}
 
 std::string_view base_name(std::string_view name) {
@@ -82,11 +93,7 @@ bool names_any(std::string_view tool, const std::vector<std::string>& words) {
 
 bool is_read_tool(std::string_view name, const ToolWords& words) {
   name = base_name(name);
-  for (const auto& prefix : words.read_prefixes) {
-    std::size_t end = 0;
-    if (!prefix.empty() && begins_with(name, 0, prefix, end) && word_ends_at(name, end)) return true;
-  }
-  return false;
+  return begins_with_any(name, words.read_prefixes) && !begins_with_any(name, words.changing_prefixes);
 }
 
 bool names_look_up(std::string_view name, const ToolWords& words) {

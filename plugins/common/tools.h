@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/call_names.h"
+#include "common/name_set.h"
 #include "common/vocabulary.h"
 
 namespace runwarden::plugins {
@@ -24,8 +25,12 @@ struct ToolWords {
   std::vector<std::string> query_words;        // "query"
   std::vector<std::string> getting_words;      // "find", after another word
   std::vector<std::string> changing_words;     // "add"
+  std::vector<std::string> changing_nouns;     // "update": a thing at the end of a name
+  std::vector<std::string> joining_words;      // "and"
+  std::vector<std::string> changing_prefixes;  // "check out"
   std::vector<std::string> query_members;      // "q"
   std::vector<std::string> thinking_words;     // "think"
+  NameSet text_envelopes;                      // "result": a member that may hold an answer as a text
   CallNames calls;
 };
 

@@ -96,6 +96,14 @@ std::vector<std::string> Vocabulary::words(Key key) const {
   return out;
 }
 
+std::vector<std::string> Vocabulary::words_of(std::initializer_list<Key> keys) const {
+  std::vector<std::string> all;
+  for (const auto key : keys) {
+    for (auto& word : words(key)) all.push_back(std::move(word));
+  }
+  return all;
+}
+
 std::uint32_t Vocabulary::languages_with(std::string_view trait) const {
   std::uint32_t mask = 0;
   each(Key::kGrammar, [&](std::string_view text, std::size_t language) { mask |= std::uint32_t{text == trait} << language; });

@@ -53,6 +53,9 @@ class Vocabulary {
   /// The same texts, folded, in one list without duplicates.
   [[nodiscard]] std::vector<std::string> words(Key key) const;
 
+  /// The words of several keys together.
+  [[nodiscard]] std::vector<std::string> words_of(std::initializer_list<Key> keys) const;
+
   /// The languages with this trait of kGrammarTraits, one bit each.
   [[nodiscard]] std::uint32_t languages_with(std::string_view trait) const;
 

@@ -636,6 +636,19 @@ TEST(Tools, GetWhatStandsAroundTheVerb_UnlessTheyChangeSomething) {
     EXPECT_FALSE(recovery.meaning(name).reads) << name;
 }
 
+TEST(Tools, LookUpThatGoesOnToChange_IsNone) {
+  const ToolWords words{Vocabulary()};
+  Recovery recovery(lexicon(), words);
+  for (const auto* name : {"find_and_replace", "findOneAndUpdate", "search_and_book", "get_or_create_berth", "list-append", "lookup_merge",
+                           "check_in", "checkOut_crew", "check_off"})
+    EXPECT_FALSE(recovery.meaning(name).reads) << name;
+  for (const auto* name : {"get_update", "list_post", "get_name_and_address", "find_and_compare", "check_inventory", "check_input",
+                           "get_merge_request", "find_by_date_and_pier"})
+    EXPECT_TRUE(recovery.meaning(name).reads) << name;
+  EXPECT_TRUE(recovery.meaning("read_query").queries);
+  EXPECT_FALSE(recovery.meaning("read_log").queries);
+}
+
 TEST(Reading, OfTheSameText_IsKept_UntilItWasChanged) {
   Reading reading;
   read("I've cancelled it.", lexicon(), reading);

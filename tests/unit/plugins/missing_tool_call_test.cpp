@@ -1318,5 +1318,32 @@ TEST(MissingToolCall, ComplaintToBeLogged_IsARecord) {
   EXPECT_EQ(judge(run.model("The complaint of berth C-4 has been logged.")).findings.size(), 1u);
 }
 
+TEST(MissingToolCall, StatementThatChangesRows_ThroughAToolThatReads) {
+  const auto judged = [](std::string_view sql) {
+    RunBuilder run;
+    run.request("Remove the old tides").tool("read_query", sql, "DELETE 14");
+    return judge(run.model("14 old tides have been removed.")).findings.size();
+  };
+  EXPECT_EQ(judged(R"({"query":"DELETE FROM tides WHERE age>30"})"), 0u);
+  EXPECT_EQ(judged(R"({"query":"SELECT * FROM tides WHERE age>30"})"), 1u);
+}
+
+TEST(MissingToolCall, ToolThatMarksAsRead_ReadsNothing) {
+  RunBuilder run;
+  run.request("Mark letter 8 as read").tool("mark_as_read", R"({"letter":8})", "ok");
+  EXPECT_TRUE(judge(run.model("Letter 8 is marked as read.")).findings.empty());
+}
+
+TEST(MissingToolCall, FrameOfAProtocol_IsNoRecord) {
+  const auto judged = [](std::string_view output) {
+    RunBuilder run;
+    run.request("Water the greenhouse").tool("irrigate", R"({"zone":"greenhouse"})", output);
+    return judge(run.model("I've watered the greenhouse.")).findings.size();
+  };
+  EXPECT_EQ(judged(R"({"content":[{"type":"text","text":"ok"}],"isError":false})"), 0u);
+  EXPECT_EQ(judged(R"([{"type":"text","text":"ok"}])"), 0u);
+  EXPECT_EQ(judged(R"({"content":[{"type":"text","text":"[{\"id\":1,\"zone\":\"fern\",\"humidity\":40}]"}]})"), 1u) << "records";
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
