@@ -120,6 +120,9 @@ class ShortSigns {
   NameSet done_statuses_;                    // {"status": "success"}
 };
 
+/// True when the last line of a text names an exception: "IndentationError: expected an indented block". Linear; any thread.
+[[nodiscard]] bool ends_with_class(std::string_view text);
+
 /// True for the number of an HTTP error status, 400 to 599.
 [[nodiscard]] bool is_failed_status(std::string_view digits);
 

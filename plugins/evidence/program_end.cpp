@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
+#include <string>
 
 #include "common/fold.h"
+#include "common/json_scan.h"
+#include "common/short_output.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -27,7 +31,15 @@ constexpr std::string_view kSystemErrors[] = {"permission denied",
                                               "text file busy"};
 
 // How git, compilers and package managers begin the line that reports that they give up.
-constexpr std::string_view kOpenings[] = {"error: ", "fatal: ", "ERROR: ", "FATAL: ", "ERROR ", "E: ", "X "};
+constexpr std::string_view kOpenings[] = {"error: ", "fatal: ", "ERROR: ",  "FATAL: ",   "ERROR ",
+                                          "E: ",     "X ",      "npm ERR!", "make: ***", "curl: ("};
+
+// How programs mark an error behind their name, or behind the place in a file.
+constexpr std::string_view kErrorMarks[] = {": error: ", ": fatal: ", ": fatal error: "};
+
+// Members that hold the code with which a program ended, and those that hold what it printed.
+constexpr std::string_view kCodeMembers[] = {"exit_code", "exitCode", "exitcode", "returncode", "return_code", "exit_status"};
+constexpr std::string_view kPrintMembers[] = {"output", "stdout", "stderr"};
 
 // How test and build runners summarize a failure.
 constexpr std::string_view kVerdicts[] = {"test result: failed", "build failed", "fail", "failed (", "tests: failed"};
@@ -68,10 +80,71 @@ bool tallies_errors(std::string_view line) {
 /// "exit status 255", "[exit code 1]", "Query returned successfully in 41 msec.", "hint: ...": about the program, or advice.
 bool is_postscript(std::string_view line) {
   constexpr std::string_view kSaid[] = {"exit status ",      "[exit code ", "exit code ", "query returned ",
-                                        "connection closed", "rc=",         "hint: "};
+                                        "connection closed", "rc=",         "hint: ",     "detail: "};
   return std::any_of(std::begin(kSaid), std::end(kSaid), [&](std::string_view said) {
     return line.size() >= said.size() && equal_ignoring_case(line.substr(0, said.size()), said);
   });
+}
+
+/// The code at the end of a line about a program's end: "exit status 2", "Process exited with code 127.", "[exit code 1]". Nothing without
+/// one.
+std::optional<int> code_in(std::string_view line) {
+  constexpr std::string_view kEnds[] = {"exit code", "exit status", "exited with code", "exited with status", "exit with code", "rc="};
+  constexpr std::size_t kLongest = 80, kDigits = 3;
+  if (line.size() > kLongest) return std::nullopt;
+  while (!line.empty() && !is_digit(line.back()) && std::string_view("])}. ").find(line.back()) != std::string_view::npos)
+    line.remove_suffix(1);
+  auto begin = line.size();
+  while (begin > 0 && is_digit(line[begin - 1])) --begin;
+  const auto digits = line.substr(begin);
+  if (digits.empty() || digits.size() > kDigits) return std::nullopt;
+  auto head = line.substr(0, begin);
+  while (!head.empty() && (head.back() == ' ' || head.back() == ':')) head.remove_suffix(1);
+  const auto ends = [&](std::string_view end) {
+    return head.size() >= end.size() && equal_ignoring_case(head.substr(head.size() - end.size()), end);
+  };
+  if (std::none_of(std::begin(kEnds), std::end(kEnds), ends)) return std::nullopt;
+  int code = 0;
+  for (const char digit : digits) code = code * 10 + (digit - '0');
+  return code;
+}
+
+/// What a program printed last, and the code with which it ended.
+struct End {
+  std::string_view text;
+  std::optional<int> code;
+};
+
+/// Reads the end of a program whose runner answers in JSON: {"output": "...", "metadata": {"exit_code": 1}}. `buffer` keeps the text.
+End read_runner(std::string_view json, std::string& buffer) {
+  constexpr std::size_t kDeepest = 2;
+  constexpr std::string_view kVerdict = "status";
+  End end;
+  JsonScanner cursor(json);
+  std::string_view key;
+  std::string text;
+  auto token = cursor.next();
+  for (; token != JsonScanner::Token::kEnd && token != JsonScanner::Token::kBad; token = cursor.next()) {
+    if (token == JsonScanner::Token::kKey) key = cursor.text();
+    const bool deep = token == JsonScanner::Token::kObject && cursor.depth() > kDeepest;
+    if ((deep || token == JsonScanner::Token::kArray) && !cursor.leave()) return {};
+    if (token == JsonScanner::Token::kNumber && among(key, kCodeMembers))
+      end.code = cursor.text() == "0" ? 0 : cursor.text() == "1" ? 1 : 2;
+    if (token == JsonScanner::Token::kString && key == kVerdict) return {};  // the runner judges by itself
+    if (token != JsonScanner::Token::kString || !among(key, kPrintMembers)) continue;
+    unescape(cursor.text(), text);
+    if (!trim(text).empty()) buffer = text;
+  }
+  end.text = buffer;
+  return token == JsonScanner::Token::kEnd ? end : End{};
+}
+
+/// "sudo: a password is required": a program's name and what it complains of.
+bool names_complaint(std::string_view line) {
+  const auto colon = line.find(": ");
+  if (colon == 0 || colon == std::string_view::npos || colon + 2 >= line.size() || !is_lower(line[colon + 2])) return false;
+  return std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(colon),
+                     [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_' || c == '.'; });
 }
 
 /// Removes the last line from the text and returns it.
@@ -90,6 +163,7 @@ bool gives_up(std::string_view line) {
   if (std::any_of(std::begin(kNoRows), std::end(kNoRows), is_line)) return true;
   if (std::any_of(std::begin(kOpenings), std::end(kOpenings), [&](auto opening) { return line.starts_with(opening); })) return true;
   if (std::any_of(std::begin(kVerdicts), std::end(kVerdicts), [&](auto verdict) { return begins_with_word(line, verdict); })) return true;
+  if (std::any_of(std::begin(kErrorMarks), std::end(kErrorMarks), [&](auto mark) { return line.find(mark) != std::string_view::npos; })) return true;
   if (counts_failures(line) || tallies_errors(line) || line.starts_with(kNoMatches)) return true;
   if (std::any_of(std::begin(kSystemErrors), std::end(kSystemErrors), is_line)) return true;
   const auto colon = line.rfind(": ");
@@ -100,10 +174,26 @@ bool gives_up(std::string_view line) {
 
 }  // namespace
 
+bool exits_with_failure(std::string_view output) {
+  constexpr int kSurely = 2;  // of 1, many programs that look for something say that they found nothing
+  output = trim(output);
+  std::string buffer;
+  End end;
+  if (output.starts_with('{')) {
+    end = read_runner(output, buffer);
+  } else {
+    end.text = output;
+    end.code = code_in(take_last_line(end.text));
+  }
+  if (end.code.value_or(0) == 0) return false;
+  const auto last = take_last_line(end.text);
+  return *end.code >= kSurely || names_complaint(last) || gives_up(last);
+}
+
 bool ends_in_failure(std::string_view output) {
   auto line = take_last_line(output);
   if (is_postscript(line)) line = take_last_line(output);
-  return gives_up(line);
+  return gives_up(line) || ends_with_class(line);
 }
 
 }  // namespace runwarden::plugins

@@ -9,4 +9,9 @@ namespace runwarden::plugins {
 /// ("DELETE 0", as PostgreSQL and MySQL do). Linear; any thread.
 [[nodiscard]] bool ends_in_failure(std::string_view output);
 
+/// True when an output reports the exit code of a program that failed: in its last line ("exit status 2", "[exit code 1]") or as a member
+/// ("exit_code"). A code of 1 counts only behind a line that complains ("sudo: a password is required"): programs that search return it
+/// when they find nothing. Linear; any thread.
+[[nodiscard]] bool exits_with_failure(std::string_view output);
+
 }  // namespace runwarden::plugins

@@ -11,6 +11,7 @@
 #include "common/json_scan.h"
 #include "common/words.h"
 #include "evidence/call_entities.h"
+#include "evidence/commands.h"
 #include "evidence/denied_deed.h"
 #include "evidence/odd_one.h"
 #include "evidence/payload.h"
@@ -143,10 +144,13 @@ bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, std::strin
       answers_otherwise(step.input, step.output, told, rules_.outcome_words) || waits_untold(run, at))
     return true;
   if (shows_alert(step.output)) return true;
-  if (tool.any_purpose) return ends_in_failure(step.output) || owns_up(step.output, rules_.lexicon, scene_.scratch);
-  return tool.group != 0 &&
-         (denies_in_words(step.output) || passes_failure_on(step) || has_failed_cell(step.output, rules_.outcome_words) ||
-          denies_own_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon, scene_.scratch));
+  if (tool.any_purpose) {
+    return ends_in_failure(step.output) || owns_up(step.output, rules_.lexicon, scene_.scratch) ||
+           (exits_with_failure(step.output) && !only_look(step.input, rules_.content.tools.calls));
+  }
+  return tool.group != 0 && (exits_with_failure(step.output) || denies_in_words(step.output) || passes_failure_on(step) ||
+                             has_failed_cell(step.output, rules_.outcome_words) ||
+                             denies_own_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon, scene_.scratch));
 }
 
 void CallOutcomes::collect_failures(const RunView& run) {

@@ -263,6 +263,7 @@ bool MadeGood::asks_about_findings() const {
 
 /// True when the failure itself says that things are already so, and the message says no more than that.
 bool MadeGood::already_so(const StepView& step) {
+  if (scene_.reading.claims.empty() && says_already(step)) return true;
   constexpr std::size_t kLongest = 400;  // bytes of an answer that only reports the failure
   const auto says_so = [&](std::string_view text) {
     read(text, rules_.lexicon, scene_.scratch);
@@ -348,6 +349,34 @@ bool MadeGood::looked_up_since(const RunView& run, std::size_t failed) {
     if (std::any_of(scene_.values.begin(), scene_.values.begin() + std::min(kMostLookedUp, std::ssize(scene_.values)), gave)) return true;
   }
   return false;
+}
+
+/// True when a look-up after the failed call returned what that call was to bring about: all of its values, one of which no call had
+/// returned before and the look-up did not ask for. A call that timed out may have worked.
+bool MadeGood::shown_since(const RunView& run, std::size_t failed) {
+  constexpr std::size_t kShortest = 3;
+  const auto& step = run.steps[failed];
+  collect_values(step.input, rules_.content.tools.calls, scene_.values);
+  std::erase_if(scene_.values, [](const CallValue& value) { return value.text.size() > kLongestValue; });
+  if (scene_.values.empty() || std::ssize(scene_.values) > kMostLookedUp) return false;
+  const auto known_before = [&](const CallValue& value) {
+    return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(failed), [&](const StepView& earlier) {
+      run.pace(earlier.output.size());
+      return earlier.kind == Kind::kTool && names_entity(earlier.output, value.text);
+    });
+  };
+  return std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(failed) + 1, run.steps.end(), [&](const StepView& later) {
+    const auto at = static_cast<std::size_t>(&later - run.steps.data());
+    if (later.kind != Kind::kTool || scene_.failures[at] != Failure::kNone || !scene_.recovery.meaning(later.name).reads) return false;
+    run.pace(later.output.size());
+    const auto given = [&](const CallValue& value) { return names_entity(later.output, value.text); };
+    if (!std::all_of(scene_.values.begin(), scene_.values.end(), given)) return false;
+    if (tells_failed_state(later.output, rules_.outcome_words) || speaks_of_trouble(later.output, rules_.lexicon, scene_.scratch))
+      return false;
+    return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
+      return value.text.size() >= kShortest && !names_entity(later.input, value.text) && !known_before(value);
+    });
+  });
 }
 
 /// True when a later successful call with the values of the failed one answered, in a word, with what the message reports: {"status":
@@ -473,6 +502,8 @@ std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const Fai
     return Silence{"recovery", "a later call used what the failed call returned"};
   if (rules_.recovery && reported_since(run, failed.step))
     return Silence{"recovery", "a later call with the same values answered with what the final message reports"};
+  if (rules_.recovery && !tool.reads && shown_since(run, failed.step))
+    return Silence{"recovery", "a later look-up shows what the failed call was to bring about"};
   if (rules_.recovery && confirmed_since(run, failed.step))
     return Silence{"recovery", "a later answer confirms the deed, with the reference that the final message gives"};
   if (rules_.recovery && done_by_other_means(run, failed))

@@ -60,6 +60,7 @@ class MadeGood {
   [[nodiscard]] bool denies_action(std::string_view name) const;
   [[nodiscard]] bool trouble_told(const StepView& step, const FinalMessage& message);
   [[nodiscard]] bool done_by_other_means(const RunView& run, const FailedStep& failed);
+  [[nodiscard]] bool shown_since(const RunView& run, std::size_t failed);
   [[nodiscard]] bool reported_since(const RunView& run, std::size_t failed);
   [[nodiscard]] bool confirmed_since(const RunView& run, std::size_t failed);
   [[nodiscard]] bool quotes_given(const RunView& run, std::size_t failed);

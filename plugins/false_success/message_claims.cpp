@@ -4,6 +4,7 @@
 
 #include "common/fold.h"
 #include "common/words.h"
+#include "evidence/artifacts.h"
 #include "false_success/call_texts.h"
 
 namespace runwarden::plugins {
@@ -14,6 +15,12 @@ std::string_view without_possessive(std::string_view word) {
   constexpr std::string_view kPossessive = "'s";
   if (word.ends_with(kPossessive)) word.remove_suffix(kPossessive.size());
   return word;
+}
+
+/// True for a word of a closed class, which names nothing: "your", "now".
+bool is_small(const WordEntry& word) {
+  constexpr std::uint64_t kOfNouns = kCueTextProduct | kCueAnyPurpose | kCueSequenceNoun | kCueNounModal;
+  return word.verb == kNoVerb && has(word.cues, ~kOfNouns);
 }
 
 }  // namespace
@@ -77,7 +84,7 @@ bool MessageClaims::mentions_undone_value(const StepView& step, bool words_only)
 bool MessageClaims::is_small_word(std::string_view value) {
   fold(value, scene_.folded);
   const auto* entry = rules_.lexicon.find(scene_.folded);
-  return entry != nullptr && entry->verb == kNoVerb && entry->cues != 0;
+  return entry != nullptr && is_small(*entry);
 }
 
 bool MessageClaims::verb_claimed(const ToolMeaning& tool, Claimed how) const {
@@ -191,8 +198,27 @@ bool MessageClaims::tells_word_of(std::string_view text) {
   for (RawWord word; cursor.next(word);) {
     if (word.text.size() < kTelling || !scene_.told.contains(hash_bytes(word.text))) continue;
     const auto* entry = rules_.lexicon.find(word.text);
-    const bool small = entry != nullptr && entry->verb == kNoVerb && entry->cues != 0;
-    if (!small) return true;
+    if (entry == nullptr || !is_small(*entry)) return true;
+  }
+  return false;
+}
+
+bool MessageClaims::tells_deed_of(std::string_view arguments) {
+  constexpr std::size_t kMost = 4, kMostBytes = 2048;
+  arguments = arguments.substr(0, kMostBytes);
+  collect_artifacts(arguments, kMost, scene_.artifacts);
+  const auto told = [&](std::string_view file) { return all_words_in(file.substr(file.rfind('/') + 1), scene_.told); };
+  if (std::any_of(scene_.artifacts.begin(), scene_.artifacts.end(), told)) return true;
+  fold(arguments, scene_.folded);
+  WordCursor cursor(scene_.folded);
+  for (RawWord word; cursor.next(word);) {
+    const auto* entry = rules_.lexicon.find(word.text);
+    if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0) continue;
+    const auto group = rules_.lexicon.verb(entry->verb).group;
+    if (std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
+          return !claim.finding && claim.verb != kNoVerb && rules_.lexicon.verb(claim.verb).group == group;
+        }))
+      return true;
   }
   return false;
 }

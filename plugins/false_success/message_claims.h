@@ -54,6 +54,8 @@ class MessageClaims {
   void index_told();
   /// True when the facts that the message states share a significant word with a text.
   [[nodiscard]] bool tells_word_of(std::string_view text);
+  /// True when the message states something of a file in the arguments of a program, or claims a deed that they order: "submit".
+  [[nodiscard]] bool tells_deed_of(std::string_view arguments);
   /// True when the message states facts about the user's last request or the call's arguments, or says in general that all is done.
   [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step);
   /// True when the message uses a word for trouble that neither the user nor a call contains: "timeout=5" and "issue" of "move_issue" are

@@ -72,7 +72,7 @@ bool PassedOver::closes_behind(const RunView& run, const FailedStep& failed, con
     return false;
   if (negates_anything(scene_.reading) || claims_.gives_its_reason(step)) return false;
   claims_.index_told();
-  return anything ? claims_.tells_word_of(step.input) : claims_.speaks_of(run, step);
+  return anything ? claims_.tells_word_of(step.input) || claims_.tells_deed_of(step.input) : claims_.speaks_of(run, step);
 }
 
 bool PassedOver::claims_thing_of(const RunView& run, const FailedStep& failed) {

@@ -94,7 +94,10 @@ bool UnsupportedAnswer::collect_support(const RunView& run, const FinalMessage& 
     }
     given |= step.kind == Kind::kModel;
     support_.add_source(step.kind == Kind::kUser ? step.said() : step.output);
-    if (step.kind == Kind::kTool) support_.add_source(step.input);  // arguments support values, but are not data
+    if (step.kind == Kind::kTool) {  // arguments and failures support values, but are not data
+      support_.add_source(step.input);
+      support_.add_source(step.error_message);
+    }
     given = given || (step.kind == Kind::kTool && gives_data(run, i));
   }
   return given;
@@ -274,6 +277,11 @@ void UnsupportedAnswer::find_claimed_absence(const RunView& run, const FinalMess
   const bool absent = std::any_of(scene_.reading.sentences.begin(), scene_.reading.sentences.end(), [&](const Sentence& sentence) {
     if (sentence.question || has(sentence.cues, kOpen) || !negates_anything(scene_.reading, sentence)) return false;
     const auto begin = scene_.reading.words.begin() + sentence.begin, told_end = scene_.reading.words.begin() + sentence.end;
+    // "I don't know", "I have no current figures": only "I found none" tells of a search.
+    const auto finds = [&](const ReadWord& word) {
+      return word.entry != nullptr && word.entry->verb != kNoVerb && rules_.lexicon.verb(word.entry->verb).group == rules_.find_group;
+    };
+    if (has(sentence.cues, kCueSelf) && std::none_of(begin, told_end, finds)) return false;
     return about_value || std::any_of(begin, told_end, [&](const ReadWord& word) {
              return std::find(nouns.begin(), nouns.end(), hash_noun(word.text)) != nouns.end();
            });

@@ -327,6 +327,29 @@ TEST(ProgramEnd, IsTheLineBeforeWhatIsSaidOfTheProgram) {
   }
 }
 
+TEST(ProgramEnd, ErrorBehindANameOrAPlace) {
+  for (const auto* failed :
+       {"pg_dump: error: connection to server failed", "tide.c:3:5: error: expected ';' before 'return'\nexit status 1",
+        "curl: (6) Could not resolve host: quay.example", "npm ERR! code ELIFECYCLE", "make: *** [all] Error 2",
+        "ERROR: deadlock detected\nDETAIL: Process 881 waits", "line 4\nKeyError: 'tide'"}) {
+    EXPECT_TRUE(ends_in_failure(failed)) << failed;
+  }
+  for (const auto* fine : {"tide.c:3:5: warning: unused", "log: no error: all well", "curl: 6 files"}) EXPECT_FALSE(ends_in_failure(fine));
+}
+
+TEST(ProgramEnd, CodeWithWhichItExits) {
+  for (const auto* failed : {"exit status 2", "Process exited with code 127.", "pulled\n[exit code 137]", "Command failed: exit code: 3",
+                             "sudo: a password is required\n[exit code 1]", R"({"exit_code":2,"stdout":"","stderr":""})",
+                             R"({"output":"sudo: a password is required\n","metadata":{"exit_code":1}})"}) {
+    EXPECT_TRUE(exits_with_failure(failed)) << failed;
+  }
+  for (const auto* fine : {"", "exit code 0", "[exit code 1]", "< tide 3\n> tide 4\nexit status 1", "the exit code is 4711",
+                           "We agreed on exit code 3 for this.", R"({"output":"","metadata":{"exit_code":1}})", R"({"exit_code":0})",
+                           R"({"status":"no_tests","exit_code":5})", R"({"jobs":[{"exit_code":2}]})", R"({"exit_code":2)"}) {
+    EXPECT_FALSE(exits_with_failure(fine)) << fine;
+  }
+}
+
 const OutcomeWords& outcome_words() {
   static const OutcomeWords words{Vocabulary()};
   return words;
