@@ -150,6 +150,31 @@ void close_sentence(Reading& out, std::uint32_t begin, std::uint32_t end, char m
   if (end > begin) out.sentences.push_back({begin, end, 0, mark == '?'});
 }
 
+/// True for a word that may be the parted prefix of a verb, at the end of its clause: "Trag mich ein."
+bool is_parted_prefix(const Reading& out, const Sentence& sentence, std::uint32_t at) {
+  if (!has(out.words[at].cues, kCueParticle)) return false;
+  return at + 1 == sentence.end || out.words[at + 1].before != Break::kNone || has(out.words[at + 1].cues, kCueConjunction);
+}
+
+/// "Lade Petra zum Workshop ein": the verb near the beginning of a sentence is read together with its parted prefix.
+void join_prefix(Reading& out, const Sentence& sentence) {
+  constexpr std::uint32_t kReach = 3;
+  std::string whole;
+  for (auto at = sentence.begin; at < std::min(sentence.begin + kReach, sentence.end); ++at) {
+    for (auto prefix = at + 1; prefix < sentence.end; ++prefix) {
+      if (!is_parted_prefix(out, sentence, prefix)) continue;
+      whole.assign(out.words[prefix].text).append(out.words[at].text);
+      const auto* entry = out.lexicon->find(whole);
+      if (entry == nullptr) entry = out.lexicon->find(whole += 'e');  // "leg", "lege"
+      if (entry != nullptr) entry = Lexicon::sense(*entry, out.language);
+      if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0) continue;
+      out.words[at].entry = entry;
+      out.words[at].cues = entry->cues;
+      return;
+    }
+  }
+}
+
 void split(const Lexicon& lexicon, Reading& out, std::uint8_t language) {
   WordCursor cursor(out.folded, &lexicon.abbreviations);
   RawWord raw;
@@ -168,6 +193,8 @@ void split(const Lexicon& lexicon, Reading& out, std::uint8_t language) {
     begin = i;
   }
   close_sentence(out, begin, static_cast<std::uint32_t>(out.words.size()), raw.sentence_end);
+  if (!out.verb_last()) return;
+  for (const auto& sentence : out.sentences) join_prefix(out, sentence);
 }
 
 bool phrase_stands_at(const Reading& out, const Phrase& phrase, std::uint32_t at, std::uint32_t end) {

@@ -314,6 +314,7 @@ bool each_member(std::string_view text, Take take) {
 
 bool answers_otherwise(std::string_view input, std::string_view output, std::string_view told, const OutcomeWords& words) {
   constexpr std::size_t kMost = 32;
+  constexpr std::string_view kRemoteCall = "jsonrpc";
   std::vector<std::pair<std::string_view, Scalar>> asked;
   (void)each_member(input, [&](std::string_view key, const Scalar& value) {
     if (value.kind != Scalar::Kind::kNone && asked.size() < kMost && !among(key, words.moving)) asked.emplace_back(key, value);
@@ -321,6 +322,7 @@ bool answers_otherwise(std::string_view input, std::string_view output, std::str
   if (asked.empty()) return false;
   bool otherwise = false;
   (void)each_member(output, [&](std::string_view key, const Scalar& value) {
+    if (key == kRemoteCall) asked.clear();  // its "id" is of the message, not of the thing
     otherwise |= std::any_of(asked.begin(), asked.end(), [&](const auto& member) {
       return member.first == key && member.second.differs(value) && member.second.is_told(told);
     });

@@ -21,9 +21,13 @@ bool in_path(char c) {
 constexpr std::size_t kFirstWords = 3;  // in "{"command": "cat ...", the program is one of the first words
 
 bool only_looks(std::string_view input, const NameSet& reading_commands) {
+  constexpr std::string_view kBehindKey = "\":";
   std::size_t words = 0;
   bool looks = false;
-  for_each_word(input.substr(0, kBytesLookedAt), [&](std::string_view word) {
+  input = input.substr(0, kBytesLookedAt);
+  for_each_word(input, [&](std::string_view word) {
+    const auto behind = input.substr(static_cast<std::size_t>(word.data() - input.data()) + word.size());
+    if (behind.starts_with(kBehindKey)) return true;  // {"file": ...} runs no `file`
     looks = reading_commands.contains(word);
     return !looks && ++words < kFirstWords;
   });

@@ -168,8 +168,15 @@ bool MadeGood::owned_up_after(const RunView& run, std::size_t step) {
 }
 
 bool MadeGood::says_already(const StepView& step) {
-  read_names(failure_text(step) + "\n" + quote(step.output), rules_.lexicon, scene_.scratch);
-  return has(scene_.scratch.cues, kCueAlready);
+  const auto text = failure_text(step) + "\n" + quote(step.output);
+  read_names(text, rules_.lexicon, scene_.scratch);
+  if (has(scene_.scratch.cues, kCueAlready)) return true;
+  std::vector<std::string> words;  // of "BucketAlreadyOwnedByYou"
+  split_tool_name(cut(text), words);
+  return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
+    const auto* entry = rules_.lexicon.find(word);
+    return entry != nullptr && has(entry->cues, kCueAlready);
+  });
 }
 
 /// True when a later successful call returned, or wrote, a file or address that the final message names.
@@ -263,7 +270,9 @@ bool MadeGood::asks_about_findings() const {
 
 /// True when the failure itself says that things are already so, and the message says no more than that.
 bool MadeGood::already_so(const StepView& step) {
-  if (scene_.reading.claims.empty() && says_already(step)) return true;
+  // "It is in place" tells of a thing that was there; "you're booked", after "already taken", of what failed.
+  const auto is_general = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.by_agent; };
+  if (std::all_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), is_general) && says_already(step)) return true;
   constexpr std::size_t kLongest = 400;  // bytes of an answer that only reports the failure
   const auto says_so = [&](std::string_view text) {
     read(text, rules_.lexicon, scene_.scratch);

@@ -407,8 +407,9 @@ std::size_t PassedOver::found_nothing(const RunView& run, std::size_t end) {
   std::size_t last = kNoStep;
   for (std::size_t i = 0; i < end; ++i) {
     const auto& step = run.steps[i];
-    if (step.kind != Kind::kTool) continue;
-    if (!scene_.recovery.meaning(step.name).reads || scene_.failures[i] != Failure::kNone || !present(step.output)) return kNoStep;
+    if (step.kind != Kind::kTool || names_any(step.name, rules_.content.tools.thinking_words)) continue;
+    const auto& tool = scene_.recovery.meaning(step.name);
+    if (!tool.reads || tool.runs_anything() || scene_.failures[i] != Failure::kNone || !present(step.output)) return kNoStep;
     if (!is_empty_output(step.output, rules_.lexicon, rules_.content, step.input)) return kNoStep;
     last = i;
   }

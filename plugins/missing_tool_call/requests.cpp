@@ -131,6 +131,9 @@ Requests::Requests(const Settings& settings, const Lexicon& lexicon, const TextW
   make_group_ = group_of(vocabulary, Key::kMakingVerbs, lexicon_);
   if (any_action_rule_) add_same_actions();
   retracting_words_.add_all(lexicon_, kCueRetracted);
+  for (const auto& word : lexicon_.words()) {
+    if (has(word.cues, kCueParticle) && (word.languages & lexicon_.verb_last) != 0) parted_prefixes_.add(word.word);
+  }
 }
 
 void Requests::read_vocabulary(const Vocabulary& vocabulary) {
@@ -322,6 +325,13 @@ void Requests::collect_read(Reading& reading, std::string_view turn, std::size_t
   }
 }
 
+/// True for a text in a language that parts its verbs ("lade ... ein"), with a word that may be a part: neither part alone is looked for.
+bool Requests::may_part_verbs(std::string_view prose) {
+  if (!any_action_ || !parted_prefixes_.finds(prose)) return false;
+  const auto language = language_of(prose, lexicon_);
+  return language != kAnyLanguage && (lexicon_.verb_last >> language & 1) != 0;
+}
+
 void Requests::collect_of(std::string_view turn, std::size_t step, Reading& reading) {
   const auto& relevant = any_action_ ? actions_ : relevant_;
   const auto asks = [&](const WordEntry& word) {
@@ -348,7 +358,7 @@ void Requests::collect_of(std::string_view turn, std::size_t step, Reading& read
     if (end > quoted->second) read_part(prose.substr(quoted->second, end - quoted->second));
     return true;
   };
-  if (retracting_words_.finds(prose)) {
+  if (retracting_words_.finds(prose) || may_part_verbs(prose)) {
     take(prose);
   } else {
     (any_action_ ? action_words_ : relevant_words_).each_passage(prose, lexicon_, asks, take);

@@ -88,6 +88,7 @@ class Requests {
   void read_vocabulary(const Vocabulary& vocabulary);
   void forget();
   void add_same_actions();
+  [[nodiscard]] bool may_part_verbs(std::string_view prose);
   void collect_of(std::string_view turn, std::size_t step, Reading& reading);
   void collect_read(Reading& reading, std::string_view turn, std::size_t step);
   void collect_accepted(std::string_view offer, std::string_view turn, std::size_t step, Reading& reading);
@@ -119,6 +120,7 @@ class Requests {
   WordFilter action_words_;
   WordFilter retracting_words_;
   WordFilter quoting_;
+  WordFilter parted_prefixes_;
   std::vector<std::string> make_believe_;
   bool grammar_;
   bool any_action_rule_;

@@ -531,5 +531,18 @@ TEST(ExpensiveLoop, SameCallThatWorksAfterAnotherTool_PutsThreeFailuresRight) {
   EXPECT_TRUE(fires(false));
 }
 
+TEST(ExpensiveLoop, MemberNamedAsACommand_RunsNone) {
+  const auto judged = [](std::string_view edit) {
+    RunBuilder run;
+    run.request("Fix it");
+    for (const auto* version : {"v0", "v1", "v2"}) {
+      run.tool("edit", std::string(edit) + version + "\"}", "ok").tool("bash", R"({"command":"python tide.py"})", "AssertionError");
+    }
+    return judge(run.model("tide.py still fails with an AssertionError.")).findings.size();
+  };
+  EXPECT_EQ(judged(R"({"file":"tide.py","new":")"), 0u);
+  EXPECT_EQ(judged(R"({"file":"quay.py","new":")"), 1u) << "of another file";
+}
+
 }  // namespace
 }  // namespace runwarden::plugins

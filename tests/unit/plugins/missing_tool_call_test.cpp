@@ -1345,5 +1345,17 @@ TEST(MissingToolCall, FrameOfAProtocol_IsNoRecord) {
   EXPECT_EQ(judged(R"({"content":[{"type":"text","text":"[{\"id\":1,\"zone\":\"fern\",\"humidity\":40}]"}]})"), 1u) << "records";
 }
 
+TEST(MissingToolCall, GermanVerbInTwoParts_IsARequest) {
+  const auto judged = [](std::string_view request, std::string_view answer) {
+    RunBuilder run;
+    run.request(request);
+    return judge(run.model(answer)).findings.size();
+  };
+  EXPECT_EQ(judged("Lade Petra zum Kapit\u00E4nsessen ein", "Ich habe Petra zum Kapit\u00E4nsessen eingeladen."), 1u);
+  EXPECT_EQ(judged("Leg bitte einen Liegeplatz f\u00FCr Frau Yilmaz an.", "Der Liegeplatz f\u00FCr Frau Yilmaz wurde angelegt."), 1u);
+  EXPECT_EQ(judged("Sag die Fahrt am Freitag ab und schreib mir, warum.", "Die Fahrt am Freitag ist abgesagt."), 1u);
+  EXPECT_EQ(judged("Wie l\u00E4dt man jemanden ein?", "Petra wurde eingeladen."), 0u);
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
