@@ -50,6 +50,7 @@ FailureRules::FailureRules(std::string_view settings_json) {
   hindering.assign(lexicon.verb_count(), false);
   for (const auto verb : lexicon.verbs_named(settings.vocabulary().words(Key::kHinderingVerbs))) hindering[verb] = true;
   find_group = group_of(settings.vocabulary(), Key::kFindingVerbs, lexicon);
+  send_group = group_of(settings.vocabulary(), Key::kSendingVerbs, lexicon);
 }
 
 std::string FailureRules::schema() {

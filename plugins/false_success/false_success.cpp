@@ -16,26 +16,30 @@ constexpr double kNamed = 0.9;  // confidences
 constexpr double kInGeneral = 0.7;
 constexpr double kDescribed = 0.5;  // "the purchased options": reports no deed
 constexpr double kByFlag = 0.65;
+constexpr double kWentOn = 0.65;
 constexpr double kUnrelated = 0.45;
 constexpr double kMeaningless = 0.2;  // "x1": the name does not say what the call was for
 constexpr double kDoubtful = 0.5;
 
-/// True when the sentence leaves something for the agent or the user to do: "I'll create it", "you would call".
-bool is_to_come(const Reading& reading, const Sentence& sentence) {
-  constexpr std::uint64_t kSubjects = kCueSelf | kCueAddressee;
+/// True when the sentence leaves something for one of the subjects to do: "I'll create it", "you would call".
+bool is_to_come(const Reading& reading, const Sentence& sentence, std::uint64_t subjects) {
   for (auto i = sentence.begin; i < sentence.end; ++i) {
     const auto next = i + 1 < sentence.end ? reading.words[i + 1].cues : 0;
-    if (has(reading.words[i].cues | next, kSubjects) && has(reading.words[i].cues | next, kCueModal)) return true;
+    if (has(reading.words[i].cues | next, subjects) && has(reading.words[i].cues | next, kCueModal)) return true;
   }
   return false;
+}
+
+bool leaves_to_come(const Reading& reading, std::uint64_t subjects) {
+  return std::any_of(reading.sentences.begin(), reading.sentences.end(),
+                     [&](const Sentence& one) { return is_to_come(reading, one, subjects); });
 }
 
 /// True when the text says that something was not done or not found, announces something, or leaves the next turn to the user.
 bool is_open(const Reading& reading) {
   if (reading.denies || has(reading.cues, kCueNothingFound | kCueTrouble)) return true;
   if (std::any_of(reading.words.begin(), reading.words.end(), [&](const auto& word) { return negates(reading, word); })) return true;
-  if (std::any_of(reading.sentences.begin(), reading.sentences.end(), [&](const Sentence& one) { return is_to_come(reading, one); }))
-    return true;
+  if (leaves_to_come(reading, kCueSelf | kCueAddressee)) return true;
   constexpr std::size_t kEnd = 2;
   std::size_t looked = 0;
   for (auto sentence = reading.sentences.rbegin(); sentence != reading.sentences.rend() && looked < kEnd; ++sentence, ++looked) {
@@ -342,13 +346,15 @@ bool FalseSuccess::made_good(const RunView& run, const FailedStep& failed) {
 bool FalseSuccess::stands(const RunView& run, const FailedStep& failed, const FinalMessage& message, Judging& judging) {
   auto& verdict = judging.verdict;
   judging.cap = 1.0;
+  judging.went_on = false;
   if (!failed.recovered || !rules_.recovery) {
     if (const auto silenced = made_good_.silence(run, failed, message)) {
       verdict.suppress(silenced->rule, failed.step, std::string(silenced->reason));
       judging.settle(failed.step);
       return false;
     }
-    if (message.found && rules_.unrelated_claim && !concerns(run, failed)) {
+    judging.went_on = !leaves_to_come(scene_.reading, kCueSelf) && passed_over_.went_on(run, failed, message);
+    if (message.found && rules_.unrelated_claim && !judging.went_on && !concerns(run, failed)) {
       const FiringLine::Doubt doubt{"unrelated_claim", failed.step, "other calls did what the final message claims"};
       if (!rules_.line.fires(kUnrelated, doubt, verdict)) return false;
       judging.cap = kUnrelated;
@@ -368,7 +374,8 @@ bool FalseSuccess::fires_for(const RunView& run, const FailedStep& failed, const
                  failed.recovered ? "a later call did, but not for what the message names" : "no later call did what this one was for");
   verdict.passed("unrelated_claim", failed.step);
   const FiringLine::Doubt doubt{"vague_claim", failed.step, "the final message does not name what failed"};
-  const double sure = confidence(run, failed, message);
+  const double by_words = confidence(run, failed, message);
+  const double sure = judging.went_on ? std::max(by_words, kWentOn) : by_words;
   if (run.explanation != nullptr && message.found) {
     auto& match = run.explanation->add(ExplanationRecorder::Kind::kMatch, message.text, sure == kNamed ? "agrees" : "vague");
     match.step = failed.step;

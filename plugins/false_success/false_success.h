@@ -48,7 +48,8 @@ class FalseSuccess {
     }
     Verdict& verdict;
     std::vector<std::size_t> settled = {};
-    double cap = 1.0;  // on the confidence of the failure being judged
+    double cap = 1.0;      // on the confidence of the failure being judged
+    bool went_on = false;  // the agent went on to other deeds behind it
   };
 
   // Whether the final message claims what failed: false_success.cpp

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/fold.h"
+#include "common/tools.h"
 #include "common/words.h"
 #include "evidence/artifacts.h"
 #include "false_success/call_texts.h"
@@ -201,6 +202,24 @@ bool MessageClaims::tells_word_of(std::string_view text) {
     if (entry == nullptr || !is_small(*entry)) return true;
   }
   return false;
+}
+
+bool MessageClaims::denies_of(const StepView& step) {
+  constexpr std::size_t kTelling = 4, kMostBytes = 2048;
+  std::vector<std::string> words;
+  split_tool_name(step.name, words);
+  std::string text(step.input.substr(0, kMostBytes));
+  for (const auto& word : words) text.append(" ").append(word);
+  fold(text, scene_.folded);
+  std::replace(scene_.folded.begin(), scene_.folded.end(), '_', ' ');
+  return std::any_of(scene_.reading.sentences.begin(), scene_.reading.sentences.end(), [&](const Sentence& sentence) {
+    if (!negates_anything(scene_.reading, sentence)) return false;
+    return std::any_of(scene_.reading.words.begin() + sentence.begin, scene_.reading.words.begin() + sentence.end,
+                       [&](const ReadWord& word) {
+                         return word.text.size() >= kTelling && (word.entry == nullptr || !is_small(*word.entry)) &&
+                                scene_.folded.find(word.text) != std::string::npos;
+                       });
+  });
 }
 
 bool MessageClaims::tells_deed_of(std::string_view arguments) {

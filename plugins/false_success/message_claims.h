@@ -55,6 +55,8 @@ class MessageClaims {
   /// True when the facts that the message states share a significant word with a text.
   [[nodiscard]] bool tells_word_of(std::string_view text);
   /// True when the message states something of a file in the arguments of a program, or claims a deed that they order: "submit".
+  /// True when a sentence that denies something has a word of a call's name or arguments: "the photos were not stored".
+  [[nodiscard]] bool denies_of(const StepView& step);
   [[nodiscard]] bool tells_deed_of(std::string_view arguments);
   /// True when the message states facts about the user's last request or the call's arguments, or says in general that all is done.
   [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step);

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "common/fold.h"
+#include "common/sql.h"
 #include "common/words.h"
 #include "evidence/call_entities.h"
+#include "evidence/commands.h"
 #include "evidence/program_end.h"
 #include "evidence/trouble.h"
 #include "false_success/call_texts.h"
@@ -73,6 +75,62 @@ bool PassedOver::closes_behind(const RunView& run, const FailedStep& failed, con
   if (negates_anything(scene_.reading) || claims_.gives_its_reason(step)) return false;
   claims_.index_told();
   return anything ? claims_.tells_word_of(step.input) || claims_.tells_deed_of(step.input) : claims_.speaks_of(run, step);
+}
+
+/// True for a call that was to change something: not a look-up, nor a program that only looks.
+bool PassedOver::may_be_deed(const StepView& step) {
+  const auto& tool = scene_.recovery.meaning(step.name);
+  if (tool.reads || tool.meaningless || tool.may_look) return false;
+  // Of a tool whose name says nothing, an answer with members, rather than a text, is that of a deed.
+  if (!tool.runs_anything()) return tool.group != 0 || looks_like_json(step.output);
+  std::vector<std::string> commands;
+  collect_changing_commands(step.input, rules_.content.tools.calls, commands);
+  return !commands.empty() || has_statement(step.input, Statement::kChangeRows) || has_statement(step.input, Statement::kOther);
+}
+
+/// True when a later call of another tool does what the failed one was for, by the verb in its name or by most of its values: the same by
+/// other means.
+bool PassedOver::took_over(const StepView& step, const StepView& later, const std::vector<CallValue>& values) {
+  const auto& groups = scene_.recovery.meaning(step.name).groups;
+  const auto others = scene_.recovery.meaning(later.name).groups;
+  // Two tools that send may send anything.
+  const auto same = [&](auto group) {
+    return group != rules_.send_group && std::find(others.begin(), others.end(), group) != others.end();
+  };
+  if (std::any_of(groups.begin(), groups.end(), same)) return true;
+  const auto told = std::count_if(values.begin(), values.end(), [](const CallValue& value) { return value.text.size() >= 3; });
+  const auto kept = std::count_if(values.begin(), values.end(), [&](const CallValue& value) {
+    return value.text.size() >= 3 && later.input.find(value.text) != std::string_view::npos;
+  });
+  return told > 1 && 2 * kept > told;
+}
+
+bool PassedOver::went_on(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
+  constexpr std::uint64_t kOpen = kCueTrouble | kCueNothingFound | kCueSimulated | kCuePlan | kCueOffer;
+  constexpr std::size_t kLongestName = 64;
+  const auto& step = run.steps[failed.step];
+  if (!message.found || step.kind != Kind::kTool || step.name.size() > kLongestName || !may_be_deed(step)) return false;
+  if (scene_.reading.admits() || scene_.reading.hands_over() || scene_.reading.asks() || scene_.reading.denies ||
+      has(scene_.reading.cues, kOpen) || claims_.denies_of(step) || !scene_.reading.understood(message.text))
+    return false;
+  std::vector<CallValue> values;
+  collect_values(step.input, rules_.content.tools.calls, values);
+  if (values.size() > kMostValues) values.resize(kMostValues);
+  bool another = false;
+  for (auto i = failed.step + 1; i < std::min(message.place, run.steps.size()); ++i) {
+    const auto& later = run.steps[i];
+    if (later.kind == Kind::kUser) return false;
+    if (later.kind != Kind::kTool || scene_.failures[i] != Failure::kNone) continue;
+    run.pace(later.input.size());
+    if (later.name == step.name && !scene_.recovery.meaning(step.name).runs_anything()) return false;
+    const bool same = later.name == step.name;
+    if (!same && took_over(step, later, values)) return false;
+    another |= may_be_deed(later) || scene_.recovery.meaning(step.name).runs_anything();
+  }
+  if (!another || made_good_.owned_up_after(run, failed.step) || made_good_.says_already(step)) return false;
+  if (claims_.gives_its_reason(step)) return false;
+  claims_.index_told();
+  return claims_.speaks_of(run, step);
 }
 
 bool PassedOver::claims_thing_of(const RunView& run, const FailedStep& failed) {

@@ -908,6 +908,17 @@ TEST(SchemaGhost, Weights_WereLearnedOverWhatIsMeasured) {
       << "measures have changed: learn anew, as tests/learn/README.md says";
 }
 
+TEST(SchemaGhost, EmptyAnswers_WithANoteOrAFrame) {
+  const auto judged = [](std::string_view output) {
+    RunBuilder run;
+    run.request("When does berth 8842 fall free?").tool("get_berth", R"({"berth":8842})", output);
+    return judge(run.model("Berth 8842 falls free on 2026-06-28 at 14:30, tide 3.75 m.")).findings.size();
+  };
+  EXPECT_EQ(judged("Empty set (0.00 sec)"), 1u);
+  EXPECT_EQ(judged(R"({"matches":[],"namespace":"berths"})"), 1u);
+  EXPECT_EQ(judged("free from 2026-06-28 14:30, 3.75 m (tide)"), 0u);
+}
+
 }  // namespace
 TEST(SchemaGhost, MailAddressThatNobodyGave_Fires) {
   const auto fires = [](std::string_view answer, std::string_view other = {}) {
