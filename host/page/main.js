@@ -23,6 +23,7 @@ const root = document.documentElement;
 let session = null;
 let shown = null;  // {context, drawn} of what is on the screen
 let turn = 0;      // of the newest navigation: older ones give up
+let tail = null;   // where to look for what has come since
 let aborter = new AbortController();
 
 const frame = new Frame({
@@ -143,6 +144,8 @@ async function draw({quiet = false} = {}) {
       if (session === null) return navigate(loginPath(), {replace: true});
     }
     frame.show(name, name === "login" ? null : session);
+    if (name !== "login" && tail === null) tail = (await get("/v1/tail")).after;  // before what is shown: nothing comes in between unseen
+    if (mine !== turn) return;
     if (parameters === null) throw new ApiError(404, {title: "There is no such page", detail: `Nothing is shown at ${location.pathname}.`});
     const signal = aborter.signal;
     const view = await module;
@@ -207,9 +210,8 @@ function place(name, context, drawn, quiet) {
   if (name !== "login") startLive();
 }
 
-// Follows new items from the position where the view started.
+// Follows what is committed after the position that was taken before a view's data.
 let liveTimer = null;
-let tail = null;
 let ticks = 0;
 
 function startLive() {
@@ -224,16 +226,21 @@ async function tick() {
     else await checkSession();
   } catch (fault) {
     if (fault.status === 401) return;
-    if (fault.status === 400) tail = null;  // the position is no longer available: start over
+    if (fault.status === 400) await startOver();
   }
   startLive();
 }
 
+// The position is no longer available: everything may have changed since.
+async function startOver() {
+  tail = null;
+  await draw({quiet: true});
+}
+
 async function follow() {
   const answer = await get("/v1/tail", {after: tail, topics: "runs,failures"});
-  const first = tail === null;
+  if (root.dataset.ready !== "true") return;  // the view that is being drawn asks again from the same position
   tail = answer.after;
-  if (first || answer.items.length === 0 || root.dataset.ready !== "true") return;
   const concerned = shown?.drawn.live?.(answer.items) ?? [];
   if (concerned.length === 0) return;
   const failures = concerned.filter((item) => item.topic === "failures").length;

@@ -751,6 +751,21 @@ class Live(PageTest):
         page.wait("document.querySelector('[data-test=group]')", "the group", timeout_s=6)
         self.assertIn("failure", page.run("document.querySelector('[role=status]').innerText"))
 
+    def test_what_comes_in_right_after_a_load_is_shown(self):
+        key = self.service.key("at-once")
+        self.service.post(key, "runs", alarming_run("first"))
+        group = self.service.get(key, "clusters")["items"][0]["clusterId"]
+        step = lambda n: {"runId": "open", "events": [{"type": "tool_call", "eventId": f"e{n}", "name": f"look_{n}", "status": "ok"}]}
+        self.service.post(key, "events", step(1))
+        page = self.logged_in(key=key)
+        for path, kind, body, shown in (("groups", "runs", alarming_run("second"), "document.querySelector('[data-test=group-count]').innerText === '2 failures'"),
+                                        (f"groups/{group}", "runs", alarming_run("third"), "document.querySelector('[data-test=example]').innerText === 'third'"),
+                                        ("runs", "runs", alarming_run("fourth"), "document.querySelector('[data-id=fourth]')"),
+                                        ("runs/open", "events", step(2), "document.querySelectorAll('[data-test=step]').length === 2")):
+            page.go(f"{self.service.url}/ui/{path}")
+            self.service.post(key, kind, body)
+            page.wait(shown, f"{path}: what came in", timeout_s=6)
+
     def test_an_open_run_grows(self):
         key = self.service.key("growing")
         event = lambda n: {"runId": "open", "events": [{"type": "tool_call", "eventId": f"e{n}", "name": f"look_{n}", "status": "ok"}]}
