@@ -20,10 +20,9 @@ const LIVE_TICK_MS = 700;      // the session is looked at with each,
 const TAIL_EVERY_TICKS = 3;    // what has come since with every third
 
 const root = document.documentElement;
-let session = null;
+let session = null;  // with `tail`, from where it follows what is committed
 let shown = null;  // {context, drawn} of what is on the screen
 let turn = 0;      // of the newest navigation: older ones give up
-let tail = null;   // where to look for what has come since
 let aborter = new AbortController();
 
 const frame = new Frame({
@@ -144,7 +143,7 @@ async function draw({quiet = false} = {}) {
       if (session === null) return navigate(loginPath(), {replace: true});
     }
     frame.show(name, name === "login" ? null : session);
-    if (name !== "login" && tail === null) tail = (await get("/v1/tail")).after;  // before what is shown: nothing comes in between unseen
+    if (name !== "login") session.tail ??= (await get("/v1/tail")).after;  // before what is shown: nothing comes in between unseen
     if (mine !== turn) return;
     if (parameters === null) throw new ApiError(404, {title: "There is no such page", detail: `Nothing is shown at ${location.pathname}.`});
     const signal = aborter.signal;
@@ -226,21 +225,22 @@ async function tick() {
     else await checkSession();
   } catch (fault) {
     if (fault.status === 401) return;
-    if (fault.status === 400) await startOver();
+    if (fault.status === 400 && session !== null) await startOver();
   }
   startLive();
 }
 
 // The position is no longer available: everything may have changed since.
 async function startOver() {
-  tail = null;
+  session.tail = undefined;
   await draw({quiet: true});
 }
 
 async function follow() {
-  const answer = await get("/v1/tail", {after: tail, topics: "runs,failures"});
-  if (root.dataset.ready !== "true") return;  // the view that is being drawn asks again from the same position
-  tail = answer.after;
+  const mine = session;
+  const answer = await get("/v1/tail", {after: mine.tail, topics: "runs,failures"});
+  if (session !== mine || root.dataset.ready !== "true") return;  // the view that is being drawn asks again from the same position
+  mine.tail = answer.after;
   const concerned = shown?.drawn.live?.(answer.items) ?? [];
   if (concerned.length === 0) return;
   const failures = concerned.filter((item) => item.topic === "failures").length;

@@ -490,6 +490,17 @@ class Sessions(PageTest):
         page.wait("document.documentElement.dataset.view === 'login'", "logged out")
         self.assertLess(time.monotonic() - began, 1.5)
 
+    def test_another_tenant_in_the_same_tab_follows_from_its_own_position(self):
+        others = self.service.key("other-tab")
+        page = self.logged_in()
+        page.wait("performance.getEntriesByType('resource').some((one) => one.name.includes('/v1/tail?after='))", "the first tenant's page follows")
+        page.click("logout")
+        page.ready("login")
+        self.fill_in(page, others)
+        page.ready("groups")
+        self.service.post(others, "runs", alarming_run("theirs"))
+        page.wait("document.querySelector('[data-test=group]')", "the other tenant's group", timeout_s=6)
+
     def test_two_tenants_in_two_profiles(self):
         self.expected = [r"404"]
         key = self.service.key("other")
