@@ -167,25 +167,42 @@ async function draw({quiet = false} = {}) {
   }
 }
 
-// What the reader has opened, chosen and typed outlives a refresh.
+// Finds an element again once its view has been drawn anew: by its id, else by its name or kind and its place among the like of its row.
+function traceOf(node) {
+  const row = node.closest("[data-row]");
+  const own = node === row ? "" : node.id ? `#${CSS.escape(node.id)}` : node.dataset.test ? `[data-test="${node.dataset.test}"]` : node.localName;
+  const selector = `${row ? `[data-row="${CSS.escape(row.dataset.row)}"]` : ""} ${own}`;
+  const like = () => [...frame.main.querySelectorAll(selector)];
+  const at = like().indexOf(node);
+  return () => like()[at];
+}
+
+// Where the focus goes: to where it was, else to what held that, else to the heading. What has the focus outside of the view keeps it.
+function focusKept() {
+  const focused = document.activeElement;
+  if (!frame.main.contains(focused)) return () => {};
+  const places = [focused, focused.closest("details")?.querySelector("summary"), frame.main.querySelector("h1")].filter(Boolean).map(traceOf);
+  const {selectionStart, selectionEnd} = focused;
+  return () => {
+    const found = places.map((find) => find());
+    found.find(Boolean)?.focus({preventScroll: true});
+    if (typeof selectionStart === "number") found[0]?.setSelectionRange(selectionStart, selectionEnd);
+  };
+}
+
+// What the reader has opened and chosen, and where the focus is, outlives a refresh.
 function keepPlace(fill) {
   const kept = () => frame.main.querySelectorAll("details[data-keep]");
   const open = new Map([...kept()].map((d) => [d.dataset.keep, d.open]));
   const chosen = frame.main.querySelector('[aria-current="true"]')?.dataset.row;
-  const focused = document.activeElement;
-  const focus = focused?.id || null;
-  const selection = focus && "selectionStart" in focused && focused.type === "search" ? focused.selectionStart : null;
+  const focus = focusKept();
   const {scrollX, scrollY} = window;
   fill();
   for (const details of kept()) details.open = open.get(details.dataset.keep) ?? details.open;
   for (const row of frame.main.querySelectorAll("[data-row]")) {
     if (chosen !== undefined && row.dataset.row === chosen) row.setAttribute("aria-current", "true");
   }
-  const again = focus ? document.getElementById(focus) : null;
-  if (again) {
-    again.focus({preventScroll: true});
-    if (selection !== null) again.setSelectionRange(selection, selection);
-  }
+  focus();
   window.scrollTo(scrollX, scrollY);
 }
 

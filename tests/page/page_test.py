@@ -581,6 +581,30 @@ class Keyboard(PageTest):
         page.key("Enter")
         page.ready("group")
 
+    def test_the_focus_stays_after_an_action_and_a_refresh(self):
+        key = self.service.key("focus", "ingest,read,manage")
+        self.service.post(key, "runs", alarming_run("one"))
+        group = self.service.get(key, "clusters")["items"][0]["clusterId"]
+        focused = "[document.activeElement.dataset.test, document.activeElement.innerText]"
+        page = self.logged_in(key=key, path="/ui/runs/one")
+        page.run("document.querySelector('[data-test=review-right]').focus()")
+        page.key("Enter")
+        page.wait("document.querySelector('[data-test=failure]').dataset.review === 'right' && document.documentElement.dataset.ready === 'true'", "reviewed")
+        self.assertEqual(page.run(focused), ["review-right", "Right"])
+        page.go(f"{self.service.url}/ui/groups/{group}")
+        page.run("document.querySelector('[data-test=example]').focus()")
+        self.service.post(key, "runs", alarming_run("two"))
+        page.wait("document.querySelectorAll('[data-test=example]').length === 2", "the second run", timeout_s=6)
+        self.assertEqual(page.run(focused), ["example", "one"])
+        page.run("document.querySelector('[data-test=triage-resolve]').focus()")
+        page.key("Enter")
+        page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'resolved'", "resolved")
+        self.assertEqual(page.run(focused), ["triage-resolve", "Resolve"])
+        page.run("document.querySelector('[data-test=triage-reopen]').focus()")
+        page.key("Enter")
+        page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'new'", "reopened")
+        self.assertEqual(page.run("document.activeElement.localName"), "h1", "the button is gone")
+
     def test_back_forward_reload_and_a_pasted_address(self):
         self.expected = [r"401"]
         page = self.logged_in()
