@@ -79,8 +79,10 @@ export function select(name, label, options, chosen, change, testName) {
     options.map(([value, text]) => h("option", {value, selected: value === chosen}, text))));
 }
 
-// Fields that say what a view shows: no form that could be sent.
-export const filters = (label, ...fields) => h("form.filters", {role: "search", "aria-label": label, on: {submit: (event) => event.preventDefault()}}, fields);
+// Fields that belong together; their buttons act, and the form itself is never sent.
+export const form = (tag, attributes, ...fields) => h(`form${tag}`, {...attributes, on: {submit: (event) => event.preventDefault()}}, fields);
+// Fields that say what a view shows.
+export const filters = (label, ...fields) => form(".filters", {role: "search", "aria-label": label}, fields);
 
 export const heading = (...words) => h("h1", {tabindex: "-1"}, words);
 export const rows = (kind, label, items) => h(`ul.rows.${kind}`, {"aria-label": label}, items);

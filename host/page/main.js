@@ -76,10 +76,11 @@ async function pagesOf(context, path, members) {
   return {first: pages[0], items: pages.flatMap((page) => page.items), more};
 }
 
-// Asks the service to change something, says that it is done, and shows what has become of it.
-async function act({refresh}, request, done) {
+// Asks the service to change something, says that it is done, empties the form that said what, and shows what has become of it.
+async function act({refresh}, request, done, form) {
   try {
     await request;
+    form?.reset();
     frame.say(done);
     await refresh();
   } catch (fault) {
@@ -154,7 +155,7 @@ async function draw({quiet = false} = {}) {
       refresh: () => navigate(here(), {replace: true, quiet: true}), set: (changes) => navigate(addressWith(changes), {replace: true, quiet: true}),
       loggedIn: (fresh) => { session = fresh; }};
     context.list = (path, members) => pagesOf(context, path, members);
-    context.act = (request, done) => act(context, request, done);
+    context.act = (request, done, form) => act(context, request, done, form);
     const drawn = await view.show(context);
     if (mine !== turn) return;
     place(name, context, drawn, quiet);
@@ -190,11 +191,27 @@ function focusKept() {
   };
 }
 
-// What the reader has opened and chosen, and where the focus is, outlives a refresh.
+const isTyped = ({options, selectedIndex, value, defaultValue}) => (options ? !options[selectedIndex]?.defaultSelected : value !== defaultValue);
+
+// What the reader has typed and chosen and not sent. The address keeps what filters a view, but not the search that goes on.
+function typedKept() {
+  const typed = [...frame.main.querySelectorAll("input, select:not(.filters *)")].filter(isTyped).map((control) => [traceOf(control), control.value]);
+  return () => {
+    for (const [find, value] of typed) {
+      const control = find();
+      if (!control || control.value === value || (control.options && ![...control.options].some((one) => one.value === value))) continue;
+      control.value = value;
+      control.dispatchEvent(new Event("input"));
+    }
+  };
+}
+
+// What the reader has opened, chosen and typed, and where the focus is, outlives a refresh.
 function keepPlace(fill) {
   const kept = () => frame.main.querySelectorAll("details[data-keep]");
   const open = new Map([...kept()].map((d) => [d.dataset.keep, d.open]));
   const chosen = frame.main.querySelector('[aria-current="true"]')?.dataset.row;
+  const type = typedKept();
   const focus = focusKept();
   const {scrollX, scrollY} = window;
   fill();
@@ -202,6 +219,7 @@ function keepPlace(fill) {
   for (const row of frame.main.querySelectorAll("[data-row]")) {
     if (chosen !== undefined && row.dataset.row === chosen) row.setAttribute("aria-current", "true");
   }
+  type();
   focus();
   window.scrollTo(scrollX, scrollY);
 }

@@ -1,6 +1,6 @@
 // One group: since when, which change brought it, which runs to look at, and what was done about it.
 
-import {button, copyButton, facts, h, heading, sample, select, test} from "./dom.js";
+import {button, copyButton, facts, form, h, heading, sample, select, test} from "./dom.js";
 import {post} from "./api.js";
 import {timeline} from "./charts.js";
 import {STATE_WORDS, absolute, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
@@ -34,7 +34,7 @@ export async function show(context) {
     get("/v1/timeline", {cluster: id, from: from.toISOString(), until: until.toISOString(), buckets: 30}), get(`${path}/differences`, {window})]);
   const suspect = group.suspectChange;
   const marks = line.marks.map((mark) => ({...mark, suspect: suspect ? mark.changeId === suspect.changeId : mark.suspect}));
-  const triage = (body) => act(post(`${path}/triage`, body), ACTIONS[body.action]);
+  const triage = (body, said) => act(post(`${path}/triage`, body), ACTIONS[body.action], said);
   const press = (action) => test(`triage-${action}`, frame.main)?.click();
   const {failures, affectedRuns, runs, share} = group.window;
   return {
@@ -91,11 +91,11 @@ function triageSection(group, marks, triage) {
   const note = h("input@triage-note", {type: "text", name: "note", id: "note", maxlength: "1000", autocomplete: "off"});
   const fixed = select("fixedBy", "Fixed by", [["", "not said"], ...marks.map((mark) => [mark.changeId, changeName(mark)])], "");
   const until = select("until", "Ignore", UNTIL, "");
-  const act = (action, text, body) => button(text, () => triage({action, ...(note.value ? {note: note.value} : {}), ...body()}), {"data-test": `triage-${action}`});
+  const act = (action, text, body) => button(text, (event) => triage({action, ...(note.value ? {note: note.value} : {}), ...body()}, event.target.form), {"data-test": `triage-${action}`});
   const closed = group.state === "resolved" || group.state === "ignored";
   // Resolving or ignoring again changes the fix or the end; reopening an open group changes nothing.
   const reopens = closed || group.state === "regressed";
-  return h("section.card", h("h2", "What to do about it"),
+  return form(".card", null, h("h2", "What to do about it"),
     h("label.field.wide", h("span", "Note"), note),
     h("div.actions", fixed, act("resolve", "Resolve", () => {
       const change = fixed.querySelector("select").value;

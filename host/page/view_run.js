@@ -1,6 +1,6 @@
 // What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
 
-import {button, copyButton, facts, h, heading, test, tests, visible} from "./dom.js";
+import {button, copyButton, facts, form, h, heading, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
 import {clip, count, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
@@ -291,9 +291,9 @@ function review({failureId, review: last}, {frame, act}) {
   if (!frame.may("manage")) return words;
   const path = `${failurePath(failureId)}/review`;
   const note = h("input@review-note", {type: "text", id: `note-${failureId}`, maxlength: "1000", autocomplete: "off", value: said?.note});
-  const say = (verdict, name) => button(REVIEW_WORDS[verdict], () => act(post(path, {verdict, note: note.value || null}), "Reviewed"),
+  const say = (verdict, name) => button(REVIEW_WORDS[verdict], (event) => act(post(path, {verdict, note: note.value || null}), "Reviewed", event.target.form),
     {"data-test": name, "aria-pressed": String(said?.verdict === verdict)});
-  return [words, h("div.actions", h("label.field.wide", h("span", "Is this a failure? Note (optional)"), note), say("right", "review-right"), say("false_alarm", "review-false-alarm"),
+  return [words, form(".actions", null, h("label.field.wide", h("span", "Is this a failure? Note (optional)"), note), say("right", "review-right"), say("false_alarm", "review-false-alarm"),
     said ? button("Take back", () => act(remove(path), "Taken back")) : null)];
 }
 

@@ -801,6 +801,32 @@ class Live(PageTest):
             self.service.post(key, kind, body)
             page.wait(shown, f"{path}: what came in", timeout_s=6)
 
+    def test_a_refresh_leaves_what_the_reader_has_typed_and_chosen(self):
+        key = self.service.key("typing", "ingest,read,manage")
+        self.service.post(key, "runs", alarming_run("one"))
+        change = self.service.post(key, "changes", {"kind": "code", "ref": "9f3c2d1"})["changeId"]
+        group = self.service.get(key, "clusters")["items"][0]["clusterId"]
+        page = self.logged_in(key=key, path=f"/ui/groups/{group}")
+        said = "[document.querySelector('[data-test=triage-note]').value, document.querySelector('#f-until').value, document.querySelector('#f-fixedBy').value]"
+        page.run(f"document.querySelector('#f-until').value = 'week'; document.querySelector('#f-fixedBy').value = '{change}'; document.querySelector('[data-test=triage-note]').focus()")
+        page.type("The refund service is down")
+        page.run("document.activeElement.setSelectionRange(4, 4)")
+        self.service.post(key, "runs", alarming_run("two"))
+        page.wait("document.querySelectorAll('[data-test=example]').length === 2", "the second run", timeout_s=6)
+        self.assertEqual(page.run(said), ["The refund service is down", "week", change])
+        self.assertEqual(page.run("[document.activeElement.dataset.test, document.activeElement.selectionStart]"), ["triage-note", 4])
+        page.click("triage-resolve")
+        page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'resolved'", "resolved")
+        self.assertEqual(page.run(said), ["", "", ""], "sent")
+        self.assertIn("The refund service is down", page.text("history-item"))
+
+    def test_a_search_goes_on_over_a_refresh(self):
+        page = self.logged_in()
+        page.run("(() => { const search = document.querySelector('[data-test=search]'); search.focus(); search.value = 'refund'; search.dispatchEvent(new Event('input'));"
+                 "const state = document.querySelector('[data-test=filter-state]'); state.value = 'all'; state.dispatchEvent(new Event('change')); })()")
+        page.wait("new URLSearchParams(location.search).get('q') === 'refund' && document.documentElement.dataset.ready === 'true'", "the search")
+        self.assertEqual(page.run("[document.activeElement.dataset.test, document.activeElement.value]"), ["search", "refund"])
+
     def test_an_open_run_grows(self):
         key = self.service.key("growing")
         event = lambda n: {"runId": "open", "events": [{"type": "tool_call", "eventId": f"e{n}", "name": f"look_{n}", "status": "ok"}]}
