@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -103,9 +104,8 @@ TEST_F(PageFiles, OfWhatIsNotThere_404_AndOnlyGetAndHeadAreTaken) {
   EXPECT_EQ(posted.header("allow"), "GET, HEAD");
 }
 
-TEST_F(PageFiles, NothingInThem_RunsInline_OrComesFromElsewhere_AndAllAreSmall) {
+TEST_F(PageFiles, NothingInThem_RunsInline_OrComesFromElsewhere) {
   const std::string index = get("/ui/").body;
-  std::size_t bytes = index.size();
   for (std::size_t at = 0; (at = index.find("/ui/assets/", at)) != std::string::npos; ++at) {
     const auto end = index.find('"', at);
     EXPECT_EQ(get(index.substr(at, end - at)).status, 200) << index.substr(at, end - at);
@@ -116,7 +116,6 @@ TEST_F(PageFiles, NothingInThem_RunsInline_OrComesFromElsewhere_AndAllAreSmall) 
         "view_runs.js"}) {
     const HttpAnswer file = get("/ui/assets/" + name);
     ASSERT_EQ(file.status, 200) << name;
-    bytes += file.body.size();
     for (const std::string_view bad :
          {"innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "style=", "setAttribute(\"on"}) {
       EXPECT_EQ(file.body.find(bad), std::string::npos) << name << ": " << bad;
@@ -128,6 +127,27 @@ TEST_F(PageFiles, NothingInThem_RunsInline_OrComesFromElsewhere_AndAllAreSmall) 
   }
   EXPECT_EQ(index.find("<style"), std::string::npos);
   EXPECT_EQ(index.find(" on"), std::string::npos) << "no handler";
+}
+
+TEST_F(PageFiles, TheFirstLoad_IsSmall) {
+  const std::string index = get("/ui/").body;
+  std::size_t bytes = index.size();
+  std::vector<std::string> names{"view_groups.js"};
+  const auto add_names = [&names](const std::string& text, const std::string& before) {
+    for (std::size_t at = 0; (at = text.find(before, at)) != std::string::npos; ++at) {
+      const std::size_t begin = at + before.size();
+      std::string name = text.substr(begin, text.find('"', begin) - begin);
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(std::move(name));
+    }
+  };
+  add_names(index, "/ui/assets/");
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const HttpAnswer file = get("/ui/assets/" + names[i]);
+    ASSERT_EQ(file.status, 200) << names[i];
+    bytes += file.body.size();
+    add_names(file.body, "from \"./");
+  }
+  EXPECT_GE(names.size(), 9u);
   EXPECT_LT(bytes, 100u * 1024);
 }
 
