@@ -232,7 +232,9 @@ ClusterPage ClusterListing::find_page() const {
 }
 
 void ClusterListing::write_totals(JsonWriter& out, const std::map<std::string, std::uint64_t>& groups_by_detector) const {
-  out.begin_object().key("runs").integer(static_cast<std::int64_t>(groups.count_all_runs(tenant, span)));
+  const std::uint64_t runs = groups.count_all_runs(tenant, span);
+  const std::uint64_t affected = std::min(groups.count_affected(tenant, store::Subject::any(), span), runs);
+  out.begin_object().key("runs").integer(static_cast<std::int64_t>(runs)).key("affectedRuns").integer(static_cast<std::int64_t>(affected));
   out.key("failures").integer(static_cast<std::int64_t>(groups.count_failures_of(tenant, store::Subject::any(), span)));
   out.key("byDetector").begin_object();
   for (const auto& [detector, count] : groups_by_detector) {

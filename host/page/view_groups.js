@@ -44,9 +44,9 @@ export async function show(context) {
   };
 }
 
-function totals({totals: {runs, failures, byDetector}}, {window, detector: chosen}) {
-  const share = runs > 0 ? ` (${percent(Math.min(1, failures / runs))})` : "";
-  return h("div.totals", h("p.lead", h("strong", count(failures, "failure")), ` in ${count(runs, "run")}${share}, ${windowWords(window)}`),
+function totals({totals: {runs, affectedRuns, failures, byDetector}}, {window, detector: chosen}) {
+  const share = runs > 0 ? ` (${percent(affectedRuns / runs)})` : "";
+  return h("div.totals", h("p.lead", h("strong", count(failures, "failure")), ` in ${number(affectedRuns)} of ${count(runs, "run")}${share}, ${windowWords(window)}`),
     facts(Object.entries(byDetector).sort((a, b) => b[1].failures - a[1].failures).map(([key, one]) => [detector(key),
       h("a", {href: `/ui/groups?${new URLSearchParams({window, detector: key})}`, "aria-current": key === chosen ? "true" : null},
         `${number(one.failures)} in ${count(one.groups, "group")}`)])));

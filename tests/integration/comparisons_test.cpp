@@ -226,6 +226,18 @@ TEST_F(Comparisons, GroupsBeyondTheLimit_AreLeftOut_AndTheirFailuresAreKept) {
   EXPECT_THAT(get(service, key, "/v1/clusters")["items"], SizeIs(1));
 }
 
+TEST_F(Comparisons, TheTotals_CountEachAffectedRunOnce) {
+  json bad = run({}, "issue_refund");
+  const json failed = bad["steps"].back();
+  for (int i = 0; i < 8; ++i) bad["steps"].push_back(failed);
+  post(1, bad);
+  post(2, run({}));
+  const json totals = get("/v1/clusters")["totals"];
+  EXPECT_GT(totals["failures"], 1);
+  EXPECT_EQ(totals["affectedRuns"], 1);
+  EXPECT_EQ(totals["runs"], 3);
+}
+
 TEST_F(Comparisons, NotesOfTriage_AreRedacted) {
   post(1, run({}, "issue_refund"));
   const std::string id = group()["clusterId"];

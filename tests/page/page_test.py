@@ -249,6 +249,16 @@ class Views(PageTest):
         self.assertIn("days ago", row)
         self.assertEqual(page.run("document.querySelectorAll('h1').length"), 1)
 
+    def test_the_head_counts_the_runs_that_failed(self):
+        key = self.service.key("share")
+        run = alarming_run("bad")
+        run["steps"] = run["steps"][:1] + run["steps"][1:] * 8
+        self.assertGreater(len(self.service.post(key, "runs", run)["failures"]), 1)
+        for i in range(2):
+            self.service.post(key, "runs", {"runId": f"fine {i}", "userRequestText": "Hello", "outcomeSummary": "Hello!", "success": True})
+        page = self.logged_in(key=key)
+        self.assertRegex(page.run("document.querySelector('.totals .lead').innerText"), r"^\d failures in 1 of 3 runs \(33\u00a0%\), last 7 days$")
+
     def test_the_order_by_failures_shows_what_it_goes_by(self):
         counts = [item["count"] for item in self.service.get(self.keys["samples"], "clusters?window=24h&sort=count")["items"]]
         page = self.logged_in(path="/ui/groups?window=24h&sort=count")
