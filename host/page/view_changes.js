@@ -1,6 +1,6 @@
 // What was changed: changes and policy revisions on one timeline with runs and failures, a policy's revisions, and how two of them differ.
 
-import {button, command, copyButton, emptyCard, filters, h, heading, rows, select} from "./dom.js";
+import {button, command, copyButton, emptyCard, filters, h, heading, rows, sample, select} from "./dom.js";
 import {timeline} from "./charts.js";
 import {count, number, pretty, shortTime, time, windowField, windowMs} from "./format.js";
 
@@ -60,7 +60,7 @@ async function showPolicy({query, get, set}, name) {
       h("section", h("h2", items.length > 1 ? "How two revisions differ" : "What it says"), items.length > 1 ? filters("Revisions",
         select("from", "From", revisions, items[older].revision, pick("from")),
         select("to", "To", revisions, items[newer].revision, pick("to"))) : null,
-      items.length > 1 ? difference(pretty(items[older].content ?? null), pretty(items[newer].content ?? null)) : h("pre", {tabindex: "0"}, pretty(items[0].content ?? null))),
+      items.length > 1 ? difference(pretty(items[older].content ?? null), pretty(items[newer].content ?? null)) : sample("Content", pretty(items[0].content ?? null))),
       h("section", h("h2", "Revisions"), rows("entries", "Revisions", items.map((one, i) => h("li.change@policy-revision", {"data-policy": one.policy, "data-revision": one.revision,
         "data-row": one.policyRevisionId}, h("div.what", h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: name, to: one.revision})}`}, `Revision ${one.revision}`),
         one.summary ? h("p", one.summary) : null, h("p.quiet", one.author ? `by ${one.author}, ` : "", "in force ", time(one.at), i > 0 ? [" until ", shortTime(items[i - 1].at)] : null),

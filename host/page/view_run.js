@@ -1,6 +1,6 @@
 // What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
 
-import {button, copyButton, facts, form, h, heading, test, tests, visible} from "./dom.js";
+import {button, copyButton, facts, form, h, heading, sample, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
 import {clip, count, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
@@ -143,7 +143,7 @@ class Fields {
   // A text of any length in a block of its own.
   block(pointer, name, value, attributes) {
     if (value === undefined || value === null) return null;
-    const body = h("pre");
+    const body = sample(name);
     const button = h("button.small", {type: "button"}, "");
     const fill = (whole, all) => {
       let shown = pretty(whole);

@@ -887,6 +887,19 @@ class Accessibility(PageTest):
             self.assertEqual(page.run("[...document.querySelectorAll('table')].filter((one) => !one.querySelector('th[scope]')).length"), 0, view)
             self.assertEqual(page.run("[...document.querySelectorAll('[id]')].map((one) => one.id).filter((id, i, all) => all.indexOf(id) !== i)"), [], view)
 
+    def test_what_scrolls_has_a_name_and_a_place(self):
+        key = self.service.key("scrolling")
+        run = alarming_run("scrolling")
+        run["steps"][1]["inputSummary"] = {f"member {i}": i for i in range(60)}
+        run.update(userRequestText="Refund\n" * 60, outcomeSummary="Your refund has been processed.\n" * 60)
+        self.service.post(key, "runs", run)
+        self.service.post(key, "policies", {"policy": "long", "content": {f"member {i}": i for i in range(60)}})
+        page = self.logged_in(key=key, width=320)
+        for path, most in (("runs/scrolling", 3), ("changes?policy=long", 1)):
+            page.go(f"{self.service.url}/ui/{path}")
+            boxes = page.run("[...document.querySelectorAll('main pre')].filter((one) => one.scrollHeight > one.clientHeight).map((one) => [one.tabIndex, Boolean(one.ariaLabel)])")
+            self.assertEqual(boxes, [[0, True]] * most, path)
+
     def test_text_and_marks_stand_out(self):
         """Contrast of the colors as they are computed on every view: 4.5 for text (3 where it is large), by WCAG 2.2, 1.4.3."""
         for scheme in ("light", "dark"):
