@@ -181,11 +181,14 @@ export async function show(context) {
   const {parameters: [id], query, get, frame, memory, refresh} = context;
   const path = `/v1/runs/${encodeURIComponent(id)}`;
   const revision = query.get("revision") ?? undefined;
-  const run = await get(path, {revision});
+  const [run, newest] = await Promise.all([get(path, {revision}), revision ? get(path, {view: "head"}) : null]);
+  const last = newest ?? run;
+  const replaced = run.revision < last.revision - (last.state === "open" ? 1 : 0);
   const failures = run.failures ?? [];
-  const [investigation, policies] = await Promise.all([failures.length > 0 ? get(`${failurePath(failures[0].failureId)}/investigation`).catch(unlessGone) : null,
+  const stored = replaced ? [] : failures;
+  const [investigation, policies] = await Promise.all([stored.length > 0 ? get(`${failurePath(stored[0].failureId)}/investigation`).catch(unlessGone) : null,
     authorsOf(get, run.policies ?? [])]);
-  const [groups, opinions] = await Promise.all([groupIds(failures), Promise.all(failures.map((failure) => opinionOf(get, failure)))]);
+  const [groups, opinions] = await Promise.all([groupIds(stored), Promise.all(stored.map((failure) => opinionOf(get, failure)))]);
   const fields = new Fields(run);
   const steps = run.steps ?? [];
   const primary = new Set(failures.map((failure) => steps.findIndex((step) => step.stepId === failure.primaryStepId)).filter((index) => index >= 0));
@@ -193,8 +196,9 @@ export async function show(context) {
   const drawing = {run, fields, steps, primary, linked, memory, redraw: refresh};
   const nodes = [h("article@run-page", {"data-id": run.runId, "data-revision": run.revision, "data-state": run.state},
     h("p.crumbs", h("a", {href: "/ui/runs"}, "Runs")), heading("Run ", h("code", run.runId)),
-    verdictSection({run, failures, groups, opinions, investigation, steps}, context),
-    h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, path)))];
+    replaced ? h("p.note", "A later revision has replaced this one, and its failures with it. ", h("a", {href: `/ui/runs/${encodeURIComponent(id)}`}, "Look at the latest revision")) : null,
+    verdictSection({run, failures, replaced, groups, opinions, investigation, steps}, context),
+    h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, path, last.revision)))];
   return {
     title: `Run ${run.runId}`, up: "/ui/runs", nodes,
     placed: () => toPlace(linked >= 0 ? stepHash(linked) : location.hash || (primary.size > 0 ? stepHash(Math.min(...primary)) : "")),
@@ -239,7 +243,7 @@ async function groupIds(failures) {
   }));
 }
 
-function verdictSection({run, failures, groups, opinions, investigation, steps}, context) {
+function verdictSection({run, failures, replaced, groups, opinions, investigation, steps}, context) {
   if (run.state === "open") {
     return h("section.card", h("h2", "This run goes on"), h("p", `${count(steps.length, "step")} so far. It is judged when it ends; this page grows with it.`));
   }
@@ -249,7 +253,7 @@ function verdictSection({run, failures, groups, opinions, investigation, steps},
       : `${count(open, "detector")} of ${number(run.detectors.length)} could not tell: see below for what is missing.`));
   }
   const suspect = investigation?.suspectChange;
-  return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, {run, steps, group: groups[i], said: opinions[i]}, context)),
+  return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, {run, steps, replaced, group: groups[i], said: opinions[i]}, context)),
     suspect ? h("p.note", h("strong", "Which change brought it? "), suspectSentence(suspect), " ", changeName(suspect), ", ", shortTime(suspect.at), ".") : null);
 }
 
@@ -261,7 +265,8 @@ function bothSides({confirmedBy, detectorKey, primaryStepId, summary}, said, run
       doubt ? h("p", letPass(doubt, steps)) : confirmedBy ? null : h("p", summary)), opinion(said, run))];
 }
 
-function failureCard(failure, {run, steps, group, said}, context) {
+// A failure of a revision that was replaced is no longer stored by itself: nothing can be said of it.
+function failureCard(failure, {run, steps, replaced, group, said}, context) {
   const index = steps.findIndex((step) => step.stepId === failure.primaryStepId);
   const provenance = failure.provenance;
   return h("section.card.failure@failure", {"data-row": failure.failureId, "data-detector": failure.detectorKey, "data-score": failure.suspicionScore,
@@ -274,12 +279,12 @@ function failureCard(failure, {run, steps, group, said}, context) {
       event.preventDefault();
       toPlace(stepHash(index));
     }}}, `Go to step ${index + 1}`) : null, group ? h("a", {href: groupPath(group, "7d")}, "All failures of this kind") : null),
-    review(failure, context),
+    replaced ? null : review(failure, context),
     h("details", {"data-keep": `why-${failure.failureId}`}, h("summary", "Evidence and provenance"),
       h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", one.pointer), ": ", clip(one.value, 300)))),
       facts([["Failure", h("code", failure.failureId)], ["Fingerprint", h("code", failure.fingerprint)], ["Detector version", provenance?.detectorVersion],
         ["Library SHA-256", provenance?.librarySha256 ? h("code", provenance.librarySha256) : null], ["Settings hash", provenance ? h("code", provenance.settingsHash) : null]])),
-    guardrail(failurePath(failure.failureId), context));
+    replaced ? null : guardrail(failurePath(failure.failureId), context));
 }
 
 const REVIEW_WORDS = {right: "Right", false_alarm: "False alarm", unsure: "Unsure"};
@@ -383,11 +388,11 @@ function stepNode(index, fields, steps, primary) {
     step.inputSummary === undefined && step.outputSummary === undefined && !step.errorMessage ? h("p.quiet", "Neither input, output nor error was sent.") : null));
 }
 
-function besides(run, fields, policies, path) {
+function besides(run, fields, policies, path, lastRevision) {
   const took = run.startedAt && run.endedAt ? duration(Date.parse(run.endedAt) - Date.parse(run.startedAt)) : null;
   const rest = Object.fromEntries(Object.entries(run).filter(([name]) => !RUN_MEMBERS.has(name)));
   const tokens = tokenWords(run.metadata);
-  const revisions = Array.from({length: run.revision}, (_, i) => i + 1);
+  const revisions = Array.from({length: lastRevision}, (_, i) => i + 1);
   return h("aside", {"aria-label": "About the run"},
     h("section", h("h2", "The run"), facts([["State", run.state === "open" ? "open" : "resolved"], ["Received", time(run.receivedAt)], ["Started", time(run.startedAt)], ["Took", took],
       ["Tokens", h("span@tokens", tokens ?? "not sent")], ["Cost", h("span@cost", cost(run.metadata) === undefined ? "not sent" : usd(cost(run.metadata)))],

@@ -308,6 +308,21 @@ class Views(PageTest):
         bundle = page.run(f"fetch('{link}').then((answer) => answer.json())")
         self.assertEqual(bundle["run"]["runId"], "sample-094")
 
+    def test_a_revision_that_was_replaced_offers_nothing_that_is_gone(self):
+        key = self.service.key("replaced", "ingest,read,manage")
+        call = {"type": "tool_call", "name": "issue_refund", "status": "failed", "error": "502 Bad Gateway"}
+        end = {"type": "run_finished", "success": True, "outcomeSummary": "Your refund has been processed."}
+        first = self.service.post(key, "events", {"runId": "twice", "events": [{**call, "eventId": "e1"}, {**end, "eventId": "e2"}]})
+        self.assertEqual(len(first["failures"]), 1)
+        second = self.service.post(key, "events", {"runId": "twice", "events": [{"type": "tool_call", "name": "issue_refund", "status": "ok", "output": "refund issued, order 8842", "eventId": "e3"}, {**end, "eventId": "e4"}]})
+        self.assertEqual((second["revision"], second["failures"]), (2, []))
+        page = self.logged_in(key=key, path="/ui/runs/twice?revision=1")
+        self.see(page, "failure")
+        self.assertEqual([page.count(name) for name in ("review-right", "review-false-alarm", "guardrail-open")], [0, 0, 0])
+        page.run("document.querySelector('aside a[href$=\"revision=2\"]').click()")
+        page.wait("document.querySelector('[data-test=run-page]')?.dataset.revision === '2'", "the latest revision")
+        self.assertEqual(page.count("failure"), 0)
+
     def test_a_long_status_fits_a_narrow_screen(self):
         key = self.service.key("narrow")
         status = "failed_" + "waiting_for_a_supervisor_" * 8
