@@ -210,7 +210,7 @@ function typedKept() {
 function keepPlace(fill) {
   const kept = () => frame.main.querySelectorAll("details[data-keep]");
   const open = new Map([...kept()].map((d) => [d.dataset.keep, d.open]));
-  const chosen = frame.main.querySelector('[aria-current="true"]')?.dataset.row;
+  const chosen = frame.main.querySelector('[data-row][aria-current="true"]')?.dataset.row;
   const type = typedKept();
   const focus = focusKept();
   const {scrollX, scrollY} = window;

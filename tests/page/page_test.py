@@ -845,6 +845,15 @@ class Live(PageTest):
         self.assertEqual(page.run(said), ["", "", ""], "sent")
         self.assertIn("The refund service is down", page.text("history-item"))
 
+    def test_a_refresh_leaves_the_chosen_row_of_a_filtered_list(self):
+        key = self.service.key("chosen")
+        self.service.post(key, "runs", alarming_run("one"))
+        page = self.logged_in(key=key, path="/ui/groups?detector=false_success")
+        page.key("j")
+        self.service.post(key, "runs", alarming_run("two"))
+        page.wait("document.querySelector('[data-test=group-count]').innerText === '2 failures'", "the second failure", timeout_s=6)
+        self.assertEqual(page.run("[...document.querySelectorAll('[data-test=group]')].map((one) => one.ariaCurrent)"), ["true"])
+
     def test_a_search_goes_on_over_a_refresh(self):
         page = self.logged_in()
         page.run("(() => { const search = document.querySelector('[data-test=search]'); search.focus(); search.value = 'refund'; search.dispatchEvent(new Event('input'));"
