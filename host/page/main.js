@@ -206,14 +206,17 @@ function typedKept() {
   };
 }
 
-// What the reader has opened, chosen and typed, and where the focus is, outlives a refresh.
-function keepPlace(fill) {
+const toEnd = (drawn) => drawn.end?.()?.scrollIntoView({block: "nearest"});
+
+// What the reader has opened, chosen and typed, and where the focus is, outlives a refresh. Who sees the end of what grows goes on seeing it.
+function keepPlace(fill, drawn) {
   const kept = () => frame.main.querySelectorAll("details[data-keep]");
   const open = new Map([...kept()].map((d) => [d.dataset.keep, d.open]));
   const chosen = frame.main.querySelector('[data-row][aria-current="true"]')?.dataset.row;
   const type = typedKept();
   const focus = focusKept();
   const {scrollX, scrollY} = window;
+  const sawEnd = shown?.drawn.end?.()?.getBoundingClientRect().top < innerHeight;
   fill();
   for (const details of kept()) details.open = open.get(details.dataset.keep) ?? details.open;
   for (const row of frame.main.querySelectorAll("[data-row]")) {
@@ -222,19 +225,22 @@ function keepPlace(fill) {
   type();
   focus();
   window.scrollTo(scrollX, scrollY);
+  if (sawEnd) toEnd(drawn);
 }
+
 
 function place(name, context, drawn, quiet) {
   const fill = () => frame.main.replaceChildren(...drawn.nodes.filter(Boolean));
   document.title = visible(`${drawn.title} · runwarden`);
   if (quiet) {
-    keepPlace(fill);
+    keepPlace(fill, drawn);
   } else {
     fill();
     for (const wide of frame.main.querySelectorAll("figure .scroll")) wide.scrollLeft = wide.scrollWidth;  // what is newest, where not all of it fits
     window.scrollTo(0, 0);
     frame.main.querySelector("h1")?.focus({preventScroll: true});
     drawn.placed?.();
+    toEnd(drawn);
   }
   shown = {context, drawn};
   frame.viewKeys = drawn.keys ?? {};

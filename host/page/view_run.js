@@ -202,6 +202,7 @@ export async function show(context) {
   return {
     title: `Run ${run.runId}`, up: "/ui/runs", nodes,
     placed: () => toPlace(linked >= 0 ? stepHash(linked) : location.hash || (primary.size > 0 ? stepHash(Math.min(...primary)) : "")),
+    end: () => (run.state === "open" && linked < 0 ? tests("step", frame.main).at(-1) : null),
     keys: {n: () => walkEvidence(frame.main, 1), p: () => walkEvidence(frame.main, -1), f: () => toggleFolds(frame.main), y: () => press(frame.main, "review-right"), x: () => press(frame.main, "review-false-alarm")},
     live: (news) => news.filter((item) => (item.topic === "runs" ? item.run.runId : item.failure.runId) === run.runId),
   };
@@ -328,14 +329,18 @@ function stepsSection({run, fields, steps, primary, linked, memory, redraw}) {
     items.push([i, end, hidden.has(i)]);
     i = end;
   }
-  const middle = kept.size > 0 ? items.findIndex(([from]) => from === (linked >= 0 ? linked : Math.min(...primary))) : 0;
-  memory.from ??= Math.max(0, Math.min(middle - STEPS_AT_ONCE / 2, items.length - STEPS_AT_ONCE));
-  memory.to ??= memory.from + STEPS_AT_ONCE;
-  const more = (text, change) => h("p", button(text, () => { change(); redraw(); }));
-  return h("section", h("h2", run.state === "open" ? "The steps so far" : "What it did"), steps.length === 0 ? h("p.quiet", "The run holds no steps.") : null,
-    memory.from > 0 ? more(`Show ${number(Math.min(STEPS_AT_ONCE, memory.from))} earlier lines`, () => { memory.from = Math.max(0, memory.from - STEPS_AT_ONCE); }) : null,
-    h("ol.steps", items.slice(memory.from, memory.to).map(([from, to, folded]) => h("li", folded ? foldLine(from, to, fields, steps, primary) : stepNode(from, fields, steps, primary)))),
-    memory.to < items.length ? more(`Show ${number(Math.min(STEPS_AT_ONCE, items.length - memory.to))} later lines`, () => { memory.to += STEPS_AT_ONCE; }) : null);
+  const goesOn = run.state === "open";
+  const middle = kept.size > 0 ? items.findIndex(([from]) => from === (linked >= 0 ? linked : Math.min(...primary))) : goesOn ? items.length : 0;
+  const from = memory.from ?? Math.max(0, Math.min(middle - STEPS_AT_ONCE / 2, items.length - STEPS_AT_ONCE));
+  const to = goesOn ? items.length : memory.to ?? from + STEPS_AT_ONCE;  // what grows is drawn to its end
+  const more = (text, drawn) => h("p", button(text, () => {
+    Object.assign(memory, drawn);
+    redraw();
+  }));
+  return h("section", h("h2", goesOn ? "The steps so far" : "What it did"), steps.length === 0 ? h("p.quiet", "The run holds no steps.") : null,
+    from > 0 ? more(`Show ${number(Math.min(STEPS_AT_ONCE, from))} earlier lines`, {from: Math.max(0, from - STEPS_AT_ONCE), to}) : null,
+    h("ol.steps", items.slice(from, to).map(([first, end, folded]) => h("li", folded ? foldLine(first, end, fields, steps, primary) : stepNode(first, fields, steps, primary)))),
+    to < items.length ? more(`Show ${number(Math.min(STEPS_AT_ONCE, items.length - to))} later lines`, {from, to: to + STEPS_AT_ONCE}) : null);
 }
 
 function foldLine(from, to, fields, steps, primary) {

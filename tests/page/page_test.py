@@ -873,6 +873,20 @@ class Live(PageTest):
         self.service.post(key, "events", event(2))
         page.wait("document.querySelectorAll('[data-test=step]').length === 2", "the second step", timeout_s=6)
 
+    def test_a_long_open_run_is_shown_at_its_end(self):
+        key = self.service.key("growing-long")
+        events = lambda first, last: {"runId": "long", "events": [{"type": "tool_call", "eventId": f"e{n}", "name": f"look_{n}", "status": "ok"} for n in range(first, last)]}
+        self.service.post(key, "events", events(0, 250))
+        page = self.logged_in(key=key, path="/ui/runs/long")
+        sees = lambda index: f"(() => {{ const top = document.querySelector('[data-test=step][data-index=\"{index}\"]')?.getBoundingClientRect().top; return top >= 0 && top < innerHeight; }})()"
+        self.assertEqual((page.count("step"), page.run(sees(249))), (200, True))
+        self.service.post(key, "events", events(250, 255))
+        page.wait(sees(254), "the new end", timeout_s=6)
+        page.run("window.scrollTo(0, 0)")
+        self.service.post(key, "events", events(255, 260))
+        page.wait("document.querySelector('[data-index=\"259\"]')", "the new steps", timeout_s=6)
+        self.assertEqual(page.run("window.scrollY"), 0, "who looks elsewhere is left there")
+
 
 # Texts whose colors, as they are computed, are too near to each other.
 LOW_CONTRAST = """(() => {
