@@ -349,15 +349,14 @@ function foldLine(from, to, fields, steps, primary) {
   const names = new Set(steps.slice(from, to).map((step) => step.stepName ?? "step"));
   const inside = h("ol.steps");
   let drawn = from;
-  const more = h("button.small", {type: "button"}, "");
   const grow = () => {
     const end = Math.min(to, drawn + STEPS_AT_ONCE);
     for (; drawn < end; ++drawn) inside.append(h("li", stepNode(drawn, fields, steps, primary)));
     more.hidden = drawn === to;
     more.textContent = `Show ${number(to - drawn)} more`;
   };
-  more.addEventListener("click", grow);
-  const line = h("details.fold@fold", {"data-count": to - from, "data-keep": `fold-${from}`, on: {toggle: () => { if (line.open && drawn === from) grow(); }}},
+  const more = button("", grow, {class: "small"});
+  const line = h("details.fold@fold", {"data-count": to - from, "data-evidence": evidence || null, "data-keep": `fold-${from}`, on: {toggle: () => { if (line.open && drawn === from) grow(); }}},
     h("summary", h("strong", `\u00d7${number(to - from)}, identical`), `: ${[...names].slice(0, LONGEST_CYCLE).join(", ")}, steps ${number(from + 1)} to ${number(to)}`,
       evidence > 0 ? h("span.badge", `${number(evidence)} ${evidence === 1 ? "is" : "are"} evidence`) : null), inside, more);
   return line;
@@ -454,16 +453,25 @@ function toPlace(hash) {
   step.scrollIntoView({block: "nearest"});
 }
 
+// Steps of a fold are not all drawn: its button draws more of those that hold evidence.
 function walkEvidence(main, by) {
-  const all = tests("evidence", main);
-  if (all.length === 0) return;
-  const at = all.findIndex((one) => one.classList.contains("current"));
-  const to = at < 0 ? (by > 0 ? 0 : all.length - 1) : (at + by + all.length) % all.length;
-  for (const one of all) one.classList.remove("current");
-  all[to].classList.add("current");
-  reveal(all[to]);
-  all[to].focus({preventScroll: true});
-  all[to].scrollIntoView({block: "center"});
+  const current = main.querySelector("mark.current");
+  const next = () => {
+    const all = [...main.querySelectorAll('[data-test="evidence"], .fold[data-evidence] > button:not([hidden])')];
+    const at = all.indexOf(current);
+    return all.at(at < 0 ? (by > 0 ? 0 : -1) : (at + by) % all.length);
+  };
+  let to = next();
+  while (to?.localName === "button") {
+    to.click();
+    to = next();
+  }
+  if (!to) return;
+  current?.classList.remove("current");
+  to.classList.add("current");
+  reveal(to);
+  to.focus({preventScroll: true});
+  to.scrollIntoView({block: "center"});
 }
 
 function toggleFolds(main) {

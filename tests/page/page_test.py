@@ -569,6 +569,26 @@ class Keyboard(PageTest):
         page.key("p")
         self.assertEqual(page.run("document.querySelector('mark.current').dataset.pointer"), first)
 
+    def test_evidence_in_folded_steps_is_reached(self):
+        key = self.service.key("folded")
+        run = alarming_run("loop")
+        run["steps"] = [{"stepKind": "tool", "stepName": "look_up", "status": "failed", "inputSummary": "order 8842", "errorMessage": "502 Bad Gateway"}] * 8
+        failures = self.service.post(key, "runs", run)["failures"]
+        self.assertIn("expensive_loop", [one["detectorKey"] for one in failures])
+        steps = sorted({int(pointer.split("/")[2]) for one in failures for pointer in (each["pointer"] for each in one["evidence"]) if pointer.startswith("/steps/")})
+        self.assertGreater(len(steps), 5)
+        page = self.logged_in(key=key, path="/ui/runs/loop")
+        for letter, wanted in (("n", steps), ("p", steps[::-1])):
+            page.reload()
+            self.assertGreater(page.count("fold"), 0)
+            seen = []
+            while len(seen) < len(wanted):
+                page.key(letter)
+                at = page.run("document.querySelector('mark.current:focus')?.checkVisibility() ? document.querySelector('mark.current').closest('[data-test=step]')?.dataset.index : 'hidden'")
+                if at is not None and (not seen or seen[-1] != int(at)):
+                    seen.append(int(at))
+            self.assertEqual(seen, wanted)
+
     def test_theme_live_help_and_search(self):
         page = self.logged_in()
         page.key("t")
