@@ -14,6 +14,8 @@ let onEnded = () => {};
 
 export const whenSessionEnds = (listener) => { onEnded = listener; };
 
+const unreachable = () => new ApiError(0, {title: "The service does not answer", detail: "No connection to the service. Reload to try again."});
+
 async function send(method, path, {body, signal} = {}) {
   const headers = {Accept: "application/json"};
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -24,7 +26,7 @@ async function send(method, path, {body, signal} = {}) {
       cache: "no-store", credentials: "same-origin", redirect: "error"});
   } catch (fault) {
     if (fault.name === "AbortError") throw fault;
-    throw new ApiError(0, {title: "The service does not answer", detail: "No connection to the service. Reload to try again."});
+    throw unreachable();
   }
   if (answer.status === 204) return null;
   let value = {};
@@ -36,6 +38,9 @@ async function send(method, path, {body, signal} = {}) {
   if (answer.ok) return value;
   throw new ApiError(answer.status, {requestId: answer.headers.get("X-Request-Id"), ...value});
 }
+
+// Loads a script of the page. All of them exist, so a failure means that the service is away.
+export const load = (file) => import(`/ui/assets/${file}`).catch(() => { throw unreachable(); });
 
 // {a: 1, b: undefined} -> "?a=1"
 export function query(members) {

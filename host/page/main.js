@@ -1,6 +1,6 @@
 // Which view an address shows, and the way from one address to the next. The address is the state; nothing else is kept.
 
-import {ApiError, checkSession, currentSession, get, logOut, whenSessionEnds} from "./api.js";
+import {ApiError, checkSession, currentSession, get, load, logOut, whenSessionEnds} from "./api.js";
 import {button, h, heading, visible} from "./dom.js";
 import {Frame} from "./frame.js";
 import {count} from "./format.js";
@@ -136,7 +136,7 @@ async function draw({quiet = false} = {}) {
     frame.main.replaceChildren(heading("Loading"), skeleton());
   }
   try {
-    const module = import(`/ui/assets/view_${name}.js`);  // loads while the session is requested
+    const module = load(`view_${name}.js`);  // loads while the session is requested
     module.catch(() => {});
     if (name !== "login" && session === null) {
       session = await currentSession();

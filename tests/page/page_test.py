@@ -133,6 +133,19 @@ class Broken(Proxy):
     do_GET = do_POST = do_DELETE = answer
 
 
+class Leaving(Proxy):
+    """Hands everything on until it is `away`; then it closes every connection without an answer."""
+    away = False
+
+    def answer(self):
+        if type(self).away:
+            self.close_connection = True
+            return None
+        return super().answer()
+
+    do_GET = do_POST = do_DELETE = answer
+
+
 class NeverStored(Proxy):
     """Candidates as if every text of them were a stranger's, and nobody had answered."""
 
@@ -441,6 +454,23 @@ class Views(PageTest):
                 self.assertIn("the disk is on fire", page.text("error"), view)
                 self.assertIn("req_500", page.text("error"), view)
             broken.shutdown()
+
+    def test_a_service_that_is_away_is_told_in_views_that_were_not_opened_before(self):
+        self.expected = [r"net::ERR_"]
+        handler = type("Here", (Leaving,), {"target": self.service.port})
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as leaving:
+            threading.Thread(target=leaving.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{leaving.server_address[1]}"
+            page = self.page()
+            page.log_in(url, self.keys["samples"])
+            handler.away = True
+            page.click("nav-changes")
+            page.wait("document.querySelector('[data-test=error]') && document.documentElement.dataset.ready === 'true'", "the fault")
+            self.assertIn("The service does not answer", page.text("error"))
+            handler.away = False
+            page.run("[...document.querySelectorAll('main button')].find((one) => one.innerText === 'Try again').click()")
+            page.wait("document.querySelector('[data-test=change]')", "the changes")
+            leaving.shutdown()
 
     def test_the_view_is_measured_and_the_files_are_few(self):
         page = self.logged_in()
