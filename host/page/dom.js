@@ -74,10 +74,13 @@ export function table(caption, heads, rows, attributes) {
 }
 
 // `change` is called with the value that was chosen.
-export function select(name, label, options, chosen, change, testName) {
-  return h("label.field", h("span", label), h(testName ? `select@${testName}` : "select", {name, id: `f-${name}`, on: {change: (event) => change?.(event.target.value)}},
-    options.map(([value, text]) => h("option", {value, selected: value === chosen}, text))));
+function choice(attribute, name, label, options, chosen, change, testName) {
+  return h("label.field", h("span", label), h(testName ? `select@${testName}` : "select", {name, id: `f-${name}`, on: {change: (event) => change?.(options[event.target.selectedIndex][0])}},
+    options.map(([value, text]) => h("option", {[attribute]: value, selected: value === chosen}, text))));
 }
+export const select = (...all) => choice("value", ...all);
+// Of values that clients sent.
+export const clientSelect = (...all) => choice("data-value", ...all);
 
 // Fields that belong together; their buttons act, and the form itself is never sent.
 export const form = (tag, attributes, ...fields) => h(`form${tag}`, {...attributes, on: {submit: (event) => event.preventDefault()}}, fields);

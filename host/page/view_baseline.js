@@ -1,6 +1,6 @@
 // Is this version better or worse than the one before: two rates, their difference, and the same for each group.
 
-import {emptyCard, filters, h, heading, rows, sample, select} from "./dom.js";
+import {clientSelect, emptyCard, filters, h, heading, rows, sample} from "./dom.js";
 import {range} from "./charts.js";
 import {count, interval, number, percent, windowField, windowWords} from "./format.js";
 import {groupPath} from "./view_groups.js";
@@ -28,7 +28,7 @@ export async function show({query, get, set}) {
   wanted.value = given.value || newest?.value || "";
   const known = (list, value) => (value === "" || list.some(([one]) => one === value) ? list : [...list, [value, value]]);
   const options = values.map(({value, runs}) => [value, `${value} (${count(runs, "run")})`]);
-  const field = (name, label, list, change) => select(name, label, known(list, wanted[name]), wanted[name], change ?? ((value) => set({[name]: value})));
+  const field = (name, label, list, change) => clientSelect(name, label, known(list, wanted[name]), wanted[name], change ?? ((value) => set({[name]: value})));
   const answer = wanted.value === "" ? null : await (asked ?? get("/v1/baseline", wanted));
   return {
     title: `Baseline of ${wanted.value}`,

@@ -1,6 +1,6 @@
 // What was changed: changes and policy revisions on one timeline with runs and failures, a policy's revisions, and how two of them differ.
 
-import {button, command, copyButton, emptyCard, filters, h, heading, rows, sample, select} from "./dom.js";
+import {button, clientSelect, command, copyButton, emptyCard, filters, h, heading, rows, sample} from "./dom.js";
 import {timeline} from "./charts.js";
 import {count, number, pretty, shortTime, time, windowField, windowMs} from "./format.js";
 
@@ -29,7 +29,7 @@ async function showChanges({query, get, list, set, navigate}) {
     title: "Changes",
     nodes: [heading("What was changed"), filters("Changes",
       windowField(window, set, "Window of the chart"),
-      select("kind", "Kind", [["", "Any kind"], ...kinds.map((one) => [one, one])], kind, (value) => set({kind: value}))),
+      clientSelect("kind", "Kind", [["", "Any kind"], ...kinds.map((one) => [one, one])], kind, (value) => set({kind: value}))),
     timeline({...line, marks}, {name: "Runs, failures and changes", kind: "counts", markName: changeName}),
     items.length > 0 ? rows("entries", "Changes", items.map(row)) : kind ? emptyCard("No change of this kind", button("Clear the filter", () => navigate("/ui/changes")))
       : emptyCard("No change yet", h("p", "Tell the service of each deploy, and it can say which one brought a failure:"), command("A command that sends a change",
@@ -58,8 +58,8 @@ async function showPolicy({query, get, set}, name) {
     title: `Policy ${name}`, up: "/ui/changes",
     nodes: [h("p.crumbs", h("a", {href: "/ui/changes"}, "Changes")), heading("Policy ", h("code", name)),
       h("section", h("h2", items.length > 1 ? "How two revisions differ" : "What it says"), items.length > 1 ? filters("Revisions",
-        select("from", "From", revisions, items[older].revision, pick("from")),
-        select("to", "To", revisions, items[newer].revision, pick("to"))) : null,
+        clientSelect("from", "From", revisions, items[older].revision, pick("from")),
+        clientSelect("to", "To", revisions, items[newer].revision, pick("to"))) : null,
       items.length > 1 ? difference(pretty(items[older].content ?? null), pretty(items[newer].content ?? null)) : sample("Content", pretty(items[0].content ?? null))),
       h("section", h("h2", "Revisions"), rows("entries", "Revisions", items.map((one, i) => h("li.change@policy-revision", {"data-policy": one.policy, "data-revision": one.revision,
         "data-row": one.policyRevisionId}, h("div.what", h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: name, to: one.revision})}`}, `Revision ${one.revision}`),

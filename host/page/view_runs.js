@@ -40,7 +40,7 @@ function row(run) {
   const request = run.userRequestText ?? "";
   const model = run.metadata?.model;
   return h("li.run", {"data-row": run.runId, "data-id": run.runId},
-    h("div.what", runLink(run.runId, null, {class: "title", id: `r-${run.runId}`}),
+    h("div.what", runLink(run.runId, null, {class: "title"}),
       h("p.clip", clip(request, REQUEST_CHARACTERS) || "No request text")),
     h("div.found", run.state === "open" ? h("span.badge", {"data-state": "open"}, "Open") : failures.length === 0
       ? h("span.quiet", unjudged(run))

@@ -384,7 +384,7 @@ class Views(PageTest):
         self.assertEqual(float(page.data("rate-difference", "high")[0]), wanted["difference"]["high"])
         self.assertEqual(page.data("rate-verdict", "verdict"), [wanted["verdict"]])
         self.assertEqual(page.data("baseline-group", "id"), [group["clusterId"] for group in wanted["groups"]])
-        page.run("document.querySelector('#f-against').value = '2.4.0'; document.querySelector('#f-against').dispatchEvent(new Event('change'))")
+        page.run("document.querySelector('#f-against [data-value=\"2.4.0\"]').selected = true; document.querySelector('#f-against').dispatchEvent(new Event('change'))")
         page.wait("location.search.includes('against=2.4.0') && document.documentElement.dataset.ready === 'true'", "the other side")
         self.assertIn("2.4.0", page.text("rate-against"))
         page.key("j")
@@ -808,7 +808,7 @@ class Safety(PageTest):
     def test_nothing_a_client_sent_runs(self):
         key = self.service.key("probes")
         self.service.post(key, "changes", {"kind": "code", "ref": PROBE, "summary": PROBE})
-        for revision in ("1", "2"):
+        for revision in (f"1 {PROBES[0]}", f"2 {PROBES[0]}"):
             self.service.post(key, "policies", {"policy": PROBE[:200], "revision": revision, "content": {PROBE: [PROBE, revision]}, "author": PROBE, "summary": PROBE})
         run_id = f"probe {PROBE}"[:200]
         answer = self.service.post(key, "runs", probe_run(run_id))
@@ -823,6 +823,8 @@ class Safety(PageTest):
             self.assertEqual(page.run("document.querySelectorAll('main script, main img, main iframe, main [onerror], main [onload], main [style]').length"), 0, path)
             self.assertEqual(page.run("[...document.querySelectorAll('a[href]')].filter((one) => new URL(one.href).origin !== location.origin).length"), 0, path)
             self.assertNotIn("\u202e", page.run("document.body.innerText + document.title"), path)
+            self.assertEqual(page.run("[...document.querySelectorAll('main *:not(input)')].flatMap((one) => [...one.attributes]).filter(({name, value}) => value.includes('window.hit') && !/^(data-|title$|aria-label$|href$)/.test(name))"
+                                      ".map(({name, ownerElement}) => `${ownerElement.localName}[${name}]`)"), [], path)
         page.go(self.service.url + paths[3])
         self.assertIn("U+202E", page.run("document.title"))
         self.assertIn("<script>window.hit = 1</script>", page.text("answer"))
