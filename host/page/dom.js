@@ -105,3 +105,5 @@ export function copyButton(text, what) {
   }, {class: "small", "aria-label": `Copy ${what}`});
   return copy;
 }
+
+export const copyRef = ({ref}) => (ref ? copyButton(ref, "the reference") : null);

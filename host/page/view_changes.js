@@ -1,6 +1,6 @@
 // What was changed: changes and policy revisions on one timeline with runs and failures, a policy's revisions, and how two of them differ.
 
-import {button, clientSelect, command, copyButton, emptyCard, filters, h, heading, rows, sample} from "./dom.js";
+import {button, clientSelect, command, copyRef, emptyCard, filters, h, heading, rows, sample} from "./dom.js";
 import {timeline} from "./charts.js";
 import {count, number, pretty, shortTime, time, windowField, windowMs} from "./format.js";
 
@@ -44,7 +44,7 @@ function row(change) {
   const attributes = {"data-row": change.changeId, "data-id": change.changeId, "data-kind": change.kind};
   return h("li.change@change", {...attributes}, h("span.badge", {"data-kind": change.kind}, change.kind), h("div.what", title,
     change.summary && (change.ref || change.policy) ? h("p", change.summary) : null, change.author ? h("p.quiet", `by ${change.author}`) : null),
-  h("div.figures", time(change.at), change.ref ? copyButton(change.ref, "the reference") : null));
+  h("div.figures", time(change.at), copyRef(change)));
 }
 
 async function showPolicy({query, get, set}, name) {
@@ -64,7 +64,7 @@ async function showPolicy({query, get, set}, name) {
       h("section", h("h2", "Revisions"), rows("entries", "Revisions", items.map((one, i) => h("li.change@policy-revision", {"data-policy": one.policy, "data-revision": one.revision,
         "data-row": one.policyRevisionId}, h("div.what", h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: name, to: one.revision})}`}, `Revision ${one.revision}`),
         one.summary ? h("p", one.summary) : null, h("p.quiet", one.author ? `by ${one.author}, ` : "", "in force ", time(one.at), i > 0 ? [" until ", shortTime(items[i - 1].at)] : null),
-        h("p.quiet.clip", "SHA-256 ", h("code", one.contentSha256)))))),
+        one.ref ? h("p.quiet", "Reference ", h("code", one.ref), " ", copyRef(one)) : null, h("p.quiet.clip", "SHA-256 ", h("code", one.contentSha256)))))),
       nextCursor ? h("p.quiet", `The latest ${number(items.length)} revisions are shown.`) : null)],
   };
 }

@@ -1,6 +1,6 @@
 // One group: since when, which change brought it, which runs to look at, and what was done about it.
 
-import {button, copyButton, facts, form, h, heading, sample, select, test} from "./dom.js";
+import {button, copyButton, copyRef, facts, form, h, heading, sample, select, test} from "./dom.js";
 import {post} from "./api.js";
 import {timeline} from "./charts.js";
 import {STATE_WORDS, absolute, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
@@ -61,7 +61,7 @@ function suspectSection(suspect) {
   if (!suspect) return h("p.note", "No change came before these failures, so none is suspected. Post changes to /v1/ingest/changes to see them here.");
   return h("section.card.suspect@suspect-change", {"data-id": suspect.changeId}, h("h2", "Which change brought it"),
     h("p.lead", suspectSentence(suspect)),
-    h("p.quiet", changeName(suspect), ", ", time(suspect.at), suspect.author ? [" by ", suspect.author] : null, " ", suspect.ref ? copyButton(suspect.ref, "the reference") : null));
+    h("p.quiet", changeName(suspect), ", ", time(suspect.at), suspect.author ? [" by ", suspect.author] : null, " ", copyRef(suspect)));
 }
 
 // "1 of 900 runs before 9f3c2d1, 12 of 880 after".

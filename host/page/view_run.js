@@ -1,6 +1,6 @@
 // What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
 
-import {button, copyButton, facts, form, h, heading, sample, test, tests, visible} from "./dom.js";
+import {button, copyButton, copyRef, facts, form, h, heading, sample, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
 import {clip, count, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
@@ -255,7 +255,7 @@ function verdictSection({run, failures, replaced, groups, opinions, investigatio
   }
   const suspect = investigation?.suspectChange;
   return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, {run, steps, replaced, group: groups[i], said: opinions[i]}, context)),
-    suspect ? h("p.note", h("strong", "Which change brought it? "), suspectSentence(suspect), " ", changeName(suspect), ", ", shortTime(suspect.at), ".") : null);
+    suspect ? h("p.note", h("strong", "Which change brought it? "), suspectSentence(suspect), " ", changeName(suspect), ", ", shortTime(suspect.at), ". ", copyRef(suspect)) : null);
 }
 
 // What the detector says beside what a model says.

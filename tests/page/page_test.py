@@ -365,6 +365,20 @@ class Views(PageTest):
         page.wait("document.querySelectorAll('[data-test=policy-revision]').length === 2", "revisions")
         self.assertIn("noReceiptBelowUsd", page.run("document.querySelector('.diff ins:last-of-type').innerText"))
 
+    def test_a_reference_is_text_with_a_button_that_copies_it(self):
+        key = self.service.key("references")
+        self.service.post(key, "runs", alarming_run("before"))
+        self.service.post(key, "changes", {"kind": "code", "ref": "9f3c2d1"})
+        self.service.post(key, "policies", {"policy": "refunds", "content": 1, "ref": "docs/refunds.md@7"})
+        self.service.post(key, "runs", alarming_run("after"))
+        page = self.logged_in(key=key)
+        for path in ("runs/after", f"groups/{self.service.get(key, 'clusters')['items'][0]['clusterId']}", "changes"):
+            page.go(f"{self.service.url}/ui/{path}")
+            self.assertGreater(page.run("document.querySelectorAll('main [aria-label=\"Copy the reference\"]').length"), 0, path)
+        page.go(f"{self.service.url}/ui/changes?policy=refunds")
+        self.assertIn("docs/refunds.md@7", page.text("policy-revision"))
+        self.assertEqual(page.run("document.querySelectorAll('[data-test=policy-revision] [aria-label=\"Copy the reference\"]').length"), 1)
+
     def test_a_group_tells_what_its_runs_have_in_common(self):
         page = self.logged_in(path=self.group_path())
         self.see(page, "difference")
