@@ -95,7 +95,10 @@ async function emptyState({get, filtered, first, window, clear}) {
     return emptyCard("No group fits this filter", h("p", `The window has ${count(first.totals.failures, "failure")}.`), button("Clear the filter", clear));
   }
   const runs = await get("/v1/runs", {view: "head", limit: JUDGED, state: "resolved"});
-  if (runs.items.length === 0) return noRunYet();
+  if (runs.items.length === 0) {
+    const {items} = await get("/v1/runs", {view: "head", limit: 1});
+    return items.length === 0 ? noRunYet() : emptyCard("No run has ended yet", h("p", "A run is judged when it ends. "), h("a", {href: "/ui/runs?state=open"}, "Look at those that go on"));
+  }
   if (first.totals.runs === 0) {
     return emptyCard("No run in this window", h("p", "The newest run came in ",
       shortTime(runs.items[0].receivedAt), ". "), h("a", {href: "/ui/groups?window=90d"}, "Look at the last 90 days"));

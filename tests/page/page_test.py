@@ -441,6 +441,15 @@ class Views(PageTest):
             self.assertIn("second_opinion" if view == "candidates" else "", page.text("empty"))
             page.screenshot(f"{self.pictures}/empty-{view}.png", whole=True)
 
+    def test_runs_that_go_on_are_not_called_none(self):
+        key = self.service.key("only-open")
+        self.service.post(key, "events", {"runId": "open", "events": [{"type": "tool_call", "name": "look", "status": "ok", "eventId": "e1"}]})
+        page = self.logged_in(key=key)
+        self.assertIn("No run has ended yet", page.text("empty"))
+        self.assertEqual(page.count("empty-curl"), 0)
+        page.run("document.querySelector('[data-test=empty] a').click()")
+        page.wait("document.querySelector('[data-id=open]')", "the open run")
+
     def test_nothing_failed_says_who_could_not_judge(self):
         key = self.service.key("fine")
         self.service.post(key, "runs", {"runId": "fine", "userRequestText": "Hello", "outcomeSummary": "Hello!", "success": True})
