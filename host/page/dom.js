@@ -16,6 +16,9 @@ export function visible(text) {
   return String(text).replace(HIDDEN, (c) => `\u27e8U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
 }
 
+// A link needs words: quotation marks where a name is nothing but spaces.
+export const named = (text) => (text.trim() === "" ? `"${text}"` : text);
+
 function setAttribute(node, name, value) {
   if (name === "href") {
     if (!/^(\/ui\/|\/v1\/|#)/.test(value) || value.startsWith("//")) throw new Error("a link leads to /ui/, /v1/ or #");

@@ -1,6 +1,6 @@
 // What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
 
-import {button, copyButton, copyRef, facts, form, h, heading, sample, test, tests, visible} from "./dom.js";
+import {button, copyButton, copyRef, facts, form, h, heading, named, sample, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
 import {clip, count, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
@@ -406,7 +406,7 @@ function besides(run, fields, policies, path, lastRevision) {
       h("p.actions", h("a", {href: `${path}?revision=${run.revision}`, "data-test": "raw"}, "Raw JSON"),
         run.state === "open" ? null : h("a", {href: `${path}/bundle?revision=${run.revision}`}, "Bundle"), copyButton(run.runId, "the run's id"))),
     h("section", h("h2", "Policies in force"), policies.length === 0 ? h("p.quiet", "None.") : h("ul.plain", policies.map((one) =>
-      h("li@policy", {"data-policy": one.policy, "data-revision": one.revision}, h("a", {href: `/ui/changes?${new URLSearchParams({policy: one.policy, to: one.revision})}`}, one.policy),
+      h("li@policy", {"data-policy": one.policy, "data-revision": one.revision}, h("a", {href: `/ui/changes?${new URLSearchParams({policy: one.policy, to: one.revision})}`}, named(one.policy)),
         ` revision ${one.revision}`, one.author ? ` by ${one.author}` : null, one.at ? [", ", shortTime(one.at)] : null)))),
     run.detectors ? h("section", h("h2", "What the detectors say"), h("ul.plain", run.detectors.map((report) => verdictLine(report, run)))) : null);
 }

@@ -1000,6 +1000,18 @@ class Accessibility(PageTest):
             self.assertEqual(page.run("[...document.querySelectorAll('table')].filter((one) => !one.querySelector('th[scope]')).length"), 0, view)
             self.assertEqual(page.run("[...document.querySelectorAll('[id]')].map((one) => one.id).filter((id, i, all) => all.indexOf(id) !== i)"), [], view)
 
+    def test_names_of_nothing_but_spaces_can_be_read(self):
+        key = self.service.key("spaces")
+        self.service.post(key, "policies", {"policy": "  ", "content": 1})
+        self.service.post(key, "runs", {**alarming_run("   "), "metadata": {"version": "1"}})
+        page = self.logged_in(key=key)
+        group = page.data("group", "id")[0]
+        for path in ("runs", "runs/%20%20%20", f"groups/{group}", "changes"):
+            page.go(f"{self.service.url}/ui/{path}")
+            nodes = page.send("Accessibility.getFullAXTree")["nodes"]
+            nameless = [node for node in nodes if not node["ignored"] and node["role"]["value"] == "link" and not node["name"]["value"].strip()]
+            self.assertEqual(nameless, [], path)
+
     def test_what_scrolls_has_a_name_and_a_place(self):
         key = self.service.key("scrolling")
         run = alarming_run("scrolling")
