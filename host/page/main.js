@@ -46,11 +46,12 @@ whenSessionEnds(() => {
   navigate(loginPath(), {replace: true});
 });
 
-// The login only redirects to an address of this page.
+// The login only redirects to an address of this page: one that is still such once the browser has resolved its dots.
 function nextOf(search) {
   const next = new URLSearchParams(search).get("next") ?? "";
-  const plain = next.startsWith("/ui/") && !/\/\/|\\|[\u0000-\u001f\u007f]/.test(next);
-  return plain && !next.startsWith("/ui/login") ? next : "/ui/";
+  if (!next.startsWith("/ui/") || /\/\/|\\|[\u0000-\u001f\u007f-\u009f]/.test(next)) return "/ui/";
+  const {pathname} = new URL(next, location.origin);
+  return pathname.startsWith("/ui/") && !pathname.startsWith("/ui/login") ? next : "/ui/";
 }
 
 const here = () => location.pathname + location.search + location.hash;

@@ -552,7 +552,8 @@ class Sessions(PageTest):
         page.wait("document.querySelector('[data-test=login-error]').innerText.includes('scope')", "the scope")
 
     def test_next_leads_nowhere_else(self):
-        for target in ("//evil.example", "/ui//evil.example", "https://evil.example", "/ui/\\evil", "javascript:alert(1)", "/v1/runs"):
+        for target in ("//evil.example", "/ui//evil.example", "https://evil.example", "/ui/\\evil", "javascript:alert(1)", "/v1/runs", "/ui/../v1/runs", "/ui/%2e%2e/v1/runs", "/ui/\x85groups",
+                       "/ui/runs/../login"):
             page = self.page()
             page.go(f"{self.service.url}/ui/login?{urllib.parse.urlencode({'next': target})}")
             self.fill_in(page, self.keys["samples"])
