@@ -13,7 +13,7 @@ const char* title_of(Code code) {
     case Code::malformed_json: return "The body is not valid JSON";
     case Code::bad_request: return "The request cannot be understood";
     case Code::unauthorized: return "A valid API key is needed";
-    case Code::forbidden: return "The API key lacks the needed scope";
+    case Code::forbidden: return "The request is not allowed";
     case Code::not_found: return "There is no such resource";
     case Code::method_not_allowed: return "The resource does not take this method";
     case Code::request_timeout: return "The request did not arrive in time";

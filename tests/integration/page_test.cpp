@@ -254,6 +254,7 @@ TEST_F(SessionTest, AnotherSite_BeginsNone) {
                                    "Sec-Fetch-Site: cross-site\r\n", "Sec-Fetch-Site: same-site\r\n"}) {
     const HttpAnswer refused = login(*service_, key_body(key_), fields);
     EXPECT_EQ(refused.status, 403) << fields;
+    EXPECT_EQ(json::parse(refused.body)["title"], "The request is not allowed") << "the key may have every scope";
     EXPECT_EQ(refused.header("set-cookie"), "");
   }
   for (const std::string fields : {"Origin: http://test\r\nSec-Fetch-Site: same-origin\r\n", "Origin: https://test:8443\r\n",
