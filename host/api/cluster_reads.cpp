@@ -265,6 +265,7 @@ void write_marks(JsonWriter& out, const store::ChangeMarks& marks, const std::st
   for (const model::ChangeRecord& change : marks.changes) {
     const auto members = json_members(ingest::change_json(change));
     out.begin_object().key("changeId").string(change.id).key("kind").string(change.kind);
+    if (change.policy) out.key("policy").string(change.policy->policy).key("revision").string(change.policy->revision);
     for (const char* name : {"ref", "summary"}) {
       if (const std::string value = json_member_text(members, name); !value.empty()) out.key(name).string(value);
     }

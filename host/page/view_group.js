@@ -64,9 +64,9 @@ function suspectSection(suspect) {
     h("p.quiet", changeName(suspect), ", ", time(suspect.at), suspect.author ? [" by ", suspect.author] : null, " ", copyRef(suspect)));
 }
 
-// "1 of 900 runs before 9f3c2d1, 12 of 880 after".
+// "1 of 900 runs before 9f3c2d1, 12 of 880 after". The reference of a policy that was a draft is only the failure's id.
 export function suspectSentence({before, after, ref, kind, policy, revision}) {
-  const name = ref || (policy ? `${policy} revision ${revision}` : `this ${kind} change`);
+  const name = policy ? `${policy} revision ${revision}` : ref || `this ${kind} change`;
   if (before.runs === 0) return [`${number(after.failures)} of ${count(after.runs, "run")} failed this way after `, h("strong", name), "; no run came before it to compare with."];
   return [`${number(before.failures)} of ${count(before.runs, "run")} failed this way before `, h("strong", name), `, ${number(after.failures)} of ${number(after.runs)} after.`];
 }

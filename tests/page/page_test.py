@@ -793,6 +793,7 @@ class Triage(PageTest):
         self.assertEqual(policy["ref"], policy["content"]["source"]["failureId"])
         group = self.service.get(key, "clusters")["items"][0]["clusterId"]
         reader = self.logged_in(key=self.service.key("guardrails", "read"), path=f"/ui/groups/{group}")
+        self.assertIn("policy false-success-issue-refund revision 1", reader.run("document.querySelector('[data-test=mark]').getAttribute('aria-label')"))
         reader.click("guardrail-open")
         reader.wait("document.querySelector('[data-test=guardrail-draft]')", "the draft")
         self.assertEqual(reader.count("guardrail-accept"), 0)
