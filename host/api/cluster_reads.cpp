@@ -8,7 +8,7 @@
 
 #include "api/cluster_walk.h"
 #include "api/subject.h"
-#include "base/ascii.h"
+#include "base/case_fold.h"
 #include "base/json_members.h"
 #include "base/time_buckets.h"
 #include "base/time_text.h"
@@ -41,7 +41,7 @@ struct ClusterQuery {
   std::optional<model::ClusterState> state;
   bool only_open = true;  // new, ongoing or regressed
   std::string detector;
-  std::string text;  // lower case
+  std::string text;  // without case
   std::optional<model::Severity> severity;
   Sort sort = Sort::recent;
   std::size_t limit = kUsualItems;
@@ -102,7 +102,7 @@ Result<ClusterQuery> read_cluster_query(const Admission& admission, const auth::
   if (!limit.ok()) return std::move(limit.error());
   asked.limit = *limit;
   if (const std::string* detector = find_member(query, "detector")) asked.detector = *detector;
-  if (const std::string* text = find_member(query, "q")) asked.text = ascii::to_lower(*text);
+  if (const std::string* text = find_member(query, "q")) asked.text = fold_case(*text);
   if (const std::string* cursor = find_member(query, "cursor")) {
     asked.walk = open_walk(seal, admission.principal->tenant, asked.meaning, *cursor);
     if (!asked.walk) return bad_member("cursor", *cursor, "the nextCursor of a page of this same query");
@@ -120,8 +120,8 @@ bool fits(const ClusterQuery& query, const model::Cluster& cluster, std::int64_t
   if (query.state && state != *query.state) return false;
   if (!query.detector.empty() && cluster.detector_key != query.detector) return false;
   if (query.severity && cluster.severity != *query.severity) return false;
-  return query.text.empty() || ascii::to_lower(cluster.title).find(query.text) != std::string::npos ||
-         ascii::to_lower(cluster.fingerprint).find(query.text) != std::string::npos;
+  return query.text.empty() || fold_case(cluster.title).find(query.text) != std::string::npos ||
+         fold_case(cluster.fingerprint).find(query.text) != std::string::npos;
 }
 
 std::uint64_t tie_of(const model::ClusterKey& key) {

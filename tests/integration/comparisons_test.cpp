@@ -238,6 +238,13 @@ TEST_F(Comparisons, TheTotals_CountEachAffectedRunOnce) {
   EXPECT_EQ(totals["runs"], 3);
 }
 
+TEST_F(Comparisons, AGroupIsFound_WhateverTheCaseOfItsScript) {
+  post(1, run({}, "ПЕРЕВОД"));
+  EXPECT_THAT(get("/v1/clusters?q=%D0%BF%D0%B5%D1%80%D0%B5%D0%B2%D0%BE%D0%B4")["items"], SizeIs(1)) << "перевод";
+  EXPECT_THAT(get("/v1/clusters?q=%D0%9F%D0%B5%D1%80%D0%B5%D0%B2%D0%BE%D0%B4")["items"], SizeIs(1)) << "Перевод";
+  EXPECT_THAT(get("/v1/clusters?q=%D0%BF%D0%B5%D1%80%D0%B5%D0%B2%D0%BE%D0%B7")["items"], IsEmpty()) << "перевоз";
+}
+
 TEST_F(Comparisons, NotesOfTriage_AreRedacted) {
   post(1, run({}, "issue_refund"));
   const std::string id = group()["clusterId"];
