@@ -107,10 +107,18 @@ function viewOf(path) {
   return null;
 }
 
-// {replace}: no entry of its own in the history; {quiet}: the same view goes on, its focus stays.
+// {replace}: no entry of its own in the history; {quiet}: the same view goes on, its focus stays. An entry of the history knows the address
+// that led to it.
 function navigate(path, {replace = false, quiet = false} = {}) {
-  history[replace ? "replaceState" : "pushState"](null, "", path);
+  if (replace) history.replaceState(history.state, "", path);
+  else history.pushState(here(), "", path);
   return draw({quiet});
+}
+
+// The list that a view is of: as the reader left it, else as it is at that address.
+function listOf(path) {
+  const name = (address) => viewOf(address.split(/[?#]/)[0])?.name;
+  return history.state && name(history.state) === name(path) ? history.state : path;
 }
 
 function skeleton() {
@@ -150,7 +158,7 @@ async function draw({quiet = false} = {}) {
     if (parameters === null) throw new ApiError(404, {title: "There is no such page", detail: `Nothing is shown at ${location.pathname}.`});
     const signal = aborter.signal;
     const view = await module;
-    const context = {parameters, query: new URLSearchParams(location.search), session, signal, frame, navigate, nextOf,
+    const context = {parameters, query: new URLSearchParams(location.search), session, signal, frame, navigate, nextOf, listOf,
       memory: quiet ? shown?.context.memory ?? {} : {},
       get: (path, members) => get(path, members, signal),
       refresh: () => navigate(here(), {replace: true, quiet: true}), set: (changes) => navigate(addressWith(changes), {replace: true, quiet: true}),

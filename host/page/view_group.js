@@ -25,9 +25,10 @@ function untilWords(until) {
 }
 
 export async function show(context) {
-  const {parameters: [id], query, get, set, act, frame} = context;
+  const {parameters: [id], query, get, set, act, frame, listOf} = context;
   const window = query.get("window") || "7d";
   const path = `/v1/clusters/${encodeURIComponent(id)}`;
+  const up = listOf(`/ui/groups?window=${encodeURIComponent(window)}`);
   const until = new Date();
   const from = new Date(until.getTime() - windowMs(window));
   const [group, line, {items: differences}] = await Promise.all([get(path, {window}),
@@ -38,9 +39,9 @@ export async function show(context) {
   const press = (action) => test(`triage-${action}`, frame.main)?.click();
   const {failures, affectedRuns, runs, share} = group.window;
   return {
-    title: group.title, up: `/ui/groups?window=${encodeURIComponent(window)}`,
+    title: group.title, up,
     nodes: [h("article@group-page", {"data-id": group.clusterId, "data-state": group.state},
-      h("p.crumbs", h("a", {href: "/ui/groups"}, "Groups")), heading(group.title),
+      h("p.crumbs", h("a", {href: up}, "Groups")), heading(group.title),
       h("p.badges", severity(group.severity), stateBadge(group.state), h("span", detector(group.detectorKey)), h("span.quiet", `score up to ${group.maxScore}`)),
       facts([["First seen", time(group.firstSeen)], ["Last seen", time(group.lastSeen)],
         ["In this window", `${count(failures, "failure")} in ${count(affectedRuns, "run")}`],

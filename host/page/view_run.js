@@ -178,8 +178,9 @@ class Fields {
 }
 
 export async function show(context) {
-  const {parameters: [id], query, get, frame, memory, refresh} = context;
+  const {parameters: [id], query, get, frame, memory, refresh, listOf} = context;
   const path = `/v1/runs/${encodeURIComponent(id)}`;
+  const up = listOf("/ui/runs");
   const revision = query.get("revision") ?? undefined;
   const [run, newest] = await Promise.all([get(path, {revision}), revision ? get(path, {view: "head"}) : null]);
   const last = newest ?? run;
@@ -195,12 +196,12 @@ export async function show(context) {
   const linked = linkedStep(steps);
   const drawing = {run, fields, steps, primary, linked, memory, redraw: refresh};
   const nodes = [h("article@run-page", {"data-id": run.runId, "data-revision": run.revision, "data-state": run.state},
-    h("p.crumbs", h("a", {href: "/ui/runs"}, "Runs")), heading("Run ", h("code", run.runId)),
+    h("p.crumbs", h("a", {href: up}, "Runs")), heading("Run ", h("code", run.runId)),
     replaced ? h("p.note", "A later revision has replaced this one, and its failures with it. ", h("a", {href: `/ui/runs/${encodeURIComponent(id)}`}, "Look at the latest revision")) : null,
     verdictSection({run, failures, replaced, groups, opinions, investigation, steps}, context),
     h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, path, last.revision)))];
   return {
-    title: `Run ${run.runId}`, up: "/ui/runs", nodes,
+    title: `Run ${run.runId}`, up, nodes,
     placed: () => toPlace(linked >= 0 ? stepHash(linked) : location.hash || (primary.size > 0 ? stepHash(Math.min(...primary)) : "")),
     end: () => (run.state === "open" && linked < 0 ? tests("step", frame.main).at(-1) : null),
     keys: {n: () => walkEvidence(frame.main, 1), p: () => walkEvidence(frame.main, -1), f: () => toggleFolds(frame.main), y: () => press(frame.main, "review-right"), x: () => press(frame.main, "review-false-alarm")},

@@ -614,6 +614,20 @@ class Keyboard(PageTest):
             page.key(letter)
             page.ready(view)
 
+    def test_up_leads_to_the_list_as_it_was_left(self):
+        key = self.service.key("up", "ingest,read,manage")
+        self.service.post(key, "runs", alarming_run("one"))
+        for address, view in (("/ui/groups?window=24h&detector=false_success&sort=count", "group"), ("/ui/?window=30d&state=all", "group"), ("/ui/runs?detector=false_success", "run")):
+            page = self.logged_in(key=key, path=address)
+            page.key("j")
+            page.key("Enter")
+            page.ready(view)
+            page.reload()
+            self.assertEqual(page.run("document.querySelector('.crumbs a').getAttribute('href')"), address)
+            page.key("u")
+            page.ready(f"{view}s")
+            self.assertEqual(page.run("location.pathname + location.search"), address)
+
     def test_evidence_one_after_the_other(self):
         page = self.logged_in(path="/ui/runs/sample-094")
         page.key("n")
