@@ -1,5 +1,6 @@
 // Numbers, times and words as people read them.
 
+import {ApiError} from "./api.js";
 import {h, select} from "./dom.js";
 
 const NUMBER = new Intl.NumberFormat("en-US");
@@ -7,7 +8,10 @@ const WINDOWS = {"1h": 3600e3, "24h": 86400e3, "7d": 7 * 86400e3, "30d": 30 * 86
 
 const WINDOW_OPTIONS = [["1h", "Last hour"], ["24h", "Last 24 hours"], ["7d", "Last 7 days"], ["30d", "Last 30 days"], ["90d", "Last 90 days"]];
 export const windowField = (chosen, set, label = "Window") => select("window", label, WINDOW_OPTIONS, chosen, (window) => set({window}), "filter-window");
-export const windowMs = (name) => WINDOWS[name] ?? WINDOWS["24h"];
+export function windowMs(name) {
+  if (!Object.hasOwn(WINDOWS, name)) throw new ApiError(400, {title: "There is no such window", detail: `A window is one of ${Object.keys(WINDOWS).join(", ")}.`});
+  return WINDOWS[name];
+}
 export const windowWords = (name) => (WINDOW_OPTIONS.find(([value]) => value === name) ?? ["", name])[1].toLowerCase();
 
 export const clip = (text, most) => (text.length > most ? `${text.slice(0, most)}\u2026` : text);

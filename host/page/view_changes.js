@@ -2,7 +2,7 @@
 
 import {button, clientSelect, command, copyRef, emptyCard, filters, h, heading, rows, sample} from "./dom.js";
 import {timeline} from "./charts.js";
-import {count, number, pretty, shortTime, time, windowField, windowMs} from "./format.js";
+import {count, number, pretty, shortTime, time, windowField} from "./format.js";
 
 const PAGE = 50;
 const MAX_DIFF_LINES = 1500;
@@ -20,9 +20,7 @@ export async function show(context) {
 async function showChanges({query, get, list, set, navigate}) {
   const window = query.get("window") || "7d";
   const kind = query.get("kind") || "";
-  const until = new Date();
-  const from = new Date(until.getTime() - windowMs(window));
-  const [line, {items, more}] = await Promise.all([get("/v1/timeline", {from: from.toISOString(), until: until.toISOString(), buckets: 60}), list("/v1/changes", {kind, limit: PAGE})]);
+  const [line, {items, more}] = await Promise.all([get("/v1/timeline", {window, buckets: 60}), list("/v1/changes", {kind, limit: PAGE})]);
   const kinds = [...new Set(["code", "runtime", "policy", ...items.map((item) => item.kind), ...(kind ? [kind] : [])])];
   const marks = kind ? line.marks.filter((mark) => mark.kind === kind) : line.marks;
   return {

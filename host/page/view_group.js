@@ -29,10 +29,8 @@ export async function show(context) {
   const window = query.get("window") || "7d";
   const path = `/v1/clusters/${encodeURIComponent(id)}`;
   const up = listOf(`/ui/groups?window=${encodeURIComponent(window)}`);
-  const until = new Date();
-  const from = new Date(until.getTime() - windowMs(window));
   const [group, line, {items: differences}] = await Promise.all([get(path, {window}),
-    get("/v1/timeline", {cluster: id, from: from.toISOString(), until: until.toISOString(), buckets: 30}), get(`${path}/differences`, {window})]);
+    get("/v1/timeline", {cluster: id, window, buckets: 30}), get(`${path}/differences`, {window})]);
   const suspect = group.suspectChange;
   const marks = line.marks.map((mark) => ({...mark, suspect: suspect ? mark.changeId === suspect.changeId : mark.suspect}));
   const triage = (body, said) => act(post(`${path}/triage`, body), ACTIONS[body.action], said);

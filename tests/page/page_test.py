@@ -431,6 +431,13 @@ class Views(PageTest):
         page.go(self.service.url + "/ui/nothing")
         self.see(page, "error")
 
+    def test_a_window_that_there_is_not_is_refused(self):
+        self.expected = [r"400"]
+        page = self.logged_in()
+        for path in ("groups", self.group_path().removeprefix("/ui/").partition("?")[0], "changes", "baseline", "detectors"):
+            page.go(f"{self.service.url}/ui/{path}?window=2h&dimension=version&value=2.4.1")
+            self.assertIn("window", page.text("error"), path)
+
     def test_empty_views_say_what_to_do(self):
         page = self.logged_in("empty")
         self.assertIn(self.service.url, page.text("empty-curl"))
