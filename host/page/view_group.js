@@ -5,6 +5,7 @@ import {post} from "./api.js";
 import {timeline} from "./charts.js";
 import {STATE_WORDS, absolute, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
   usd, windowField, windowMs} from "./format.js";
+import {groupPath} from "./view_groups.js";
 import {runLink} from "./view_runs.js";
 import {changeName} from "./view_changes.js";
 
@@ -46,7 +47,7 @@ export async function show(context) {
         ["Share of runs", `${percent(share.value)} (${interval(share)}) of ${number(runs)}`],
         ["Trend", trend(group.trend)], ["In all", count(group.count, "failure")],
         ["Estimated waste", group.estimatedWasteUsd > 0 ? usd(group.estimatedWasteUsd) : null], ["Fingerprint", h("code", group.fingerprint)]]),
-      suspectSection(suspect),
+      suspectSection(group),
       h("section", h("div.heading", h("h2", "Since when"), windowField(window, set)),
       timeline({...line, marks}, {name: "Failures of this group per run", markName: changeName})),
       differencesSection(differences, window), examplesSection(group.examples),
@@ -56,7 +57,9 @@ export async function show(context) {
   };
 }
 
-function suspectSection(suspect) {
+function suspectSection(group) {
+  const suspect = group.suspectChange;
+  if (group.window.failures === 0) return h("p.note", "Nothing failed this way in this window, so no change is suspected. ", h("a", {href: groupPath(group.clusterId, "90d")}, "Look at the last 90 days"));
   if (!suspect) return h("p.note", "No change came before these failures, so none is suspected. Post changes to /v1/ingest/changes to see them here.");
   return h("section.card.suspect@suspect-change", {"data-id": suspect.changeId}, h("h2", "Which change brought it"),
     h("p.lead", suspectSentence(suspect)),

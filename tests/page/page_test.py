@@ -301,6 +301,13 @@ class Views(PageTest):
         page.click("example")
         page.ready("run")
 
+    def test_a_group_in_a_window_without_its_failures_says_so(self):
+        page = self.logged_in(path=self.group_path().replace("7d", "1h"))
+        self.assertIn("Nothing failed this way in this window", page.text("group-page"))
+        self.assertNotIn("No change came before", page.text("group-page"))
+        page.run("document.querySelector('.note a').click()")
+        page.wait("document.querySelector('[data-test=suspect-change]')", "the change, in a window with the failures")
+
     def test_a_run_is_taken_apart(self):
         page = self.logged_in(path="/ui/runs/sample-094")
         self.see(page, "failure", "request", "answer", "step", "evidence", "verdict", "policy", "tokens", "cost", "raw")
