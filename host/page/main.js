@@ -66,11 +66,11 @@ function addressWith(changes) {
 }
 
 // A list of the service, as many pages of it as the reader asked for, and the button for one more.
-async function pagesOf(context, path, members) {
+async function pagesOf(context, path, members, words = "Show more") {
   const {get, memory, refresh} = context;
   const pages = [await get(path, members)];
   while (pages.length < (memory.pages ?? 1) && pages.at(-1).nextCursor) pages.push(await get(path, {...members, cursor: pages.at(-1).nextCursor}));
-  const more = pages.at(-1).nextCursor ? h("p", button("Show more", () => {
+  const more = pages.at(-1).nextCursor ? h("p", button(words, () => {
     memory.pages = pages.length + 1;
     refresh();
   }, {id: "more"})) : null;
@@ -163,7 +163,7 @@ async function draw({quiet = false} = {}) {
       get: (path, members) => get(path, members, signal),
       refresh: () => navigate(here(), {replace: true, quiet: true}), set: (changes) => navigate(addressWith(changes), {replace: true, quiet: true}),
       loggedIn: (fresh) => { session = fresh; }};
-    context.list = (path, members) => pagesOf(context, path, members);
+    context.list = (...all) => pagesOf(context, ...all);
     context.act = (request, done, form) => act(context, request, done, form);
     const drawn = await view.show(context);
     if (mine !== turn) return;

@@ -6,16 +6,18 @@ import {count, interval, number, percent, windowField, windowMs, windowWords} fr
 const LATEST = 500;
 const STATUSES = [["fired", "found a failure"], ["clean", "found nothing"], ["not_evaluable", "could not tell"], ["error", "failed"], ["timeout", "took too long"]];
 
-export async function show({query, get, set}) {
+export async function show({query, get, list, set}) {
   const window = query.get("window") || "7d";
   const since = new Date(Date.now() - windowMs(window)).toISOString();
-  const [{items}, runs] = await Promise.all([get("/v1/detectors"), get("/v1/runs", {view: "head", state: "resolved", since, limit: LATEST})]);
+  const [{items}, {items: runs, more}, {totals}] = await Promise.all([get("/v1/detectors"),
+    list("/v1/runs", {view: "head", state: "resolved", since, limit: LATEST}, `Count ${LATEST} more`), get("/v1/clusters", {window, limit: 1})]);
+  const counted = more ? `the latest ${number(runs.length)} of ${count(totals.runs, "run")}` : count(runs.length, "run");
   return {
     title: "Detectors",
     nodes: [heading("Detectors"), filters("Detectors", windowField(window, set)),
-    h("p.quiet", runs.items.length === 0 ? `No run was judged, ${windowWords(window)}.`
-      : `What they said of ${runs.nextCursor ? "the latest " : ""}${count(runs.items.length, "run")}, ${windowWords(window)}.`),
-    ...items.length === 0 ? [emptyCard("No detector is enabled", h("p", "Enable some in the configuration, under detectors."))] : items.map((one) => card(one, runs.items))],
+    h("p.quiet", runs.length === 0 ? `No run was judged, ${windowWords(window)}.`
+      : `What they said of ${counted}, ${windowWords(window)}.`), more,
+    ...items.length === 0 ? [emptyCard("No detector is enabled", h("p", "Enable some in the configuration, under detectors."))] : items.map((one) => card(one, runs))],
     live: (news) => news.filter((item) => item.topic === "failures" || item.run.state === "resolved"),
   };
 }

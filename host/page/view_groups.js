@@ -115,11 +115,11 @@ async function emptyState({get, filtered, first, window, clear}) {
       reasons.set(words, (reasons.get(words) ?? 0) + 1);
     }
   }
+  const these = seen.length < JUDGED ? "them" : `the latest ${number(JUDGED)}`;
   const top = [...reasons].sort((a, b) => b[1] - a[1]).slice(0, 5);
   return emptyCard("Nothing failed",
     h("p", `${count(first.totals.runs, "run")} looked at, ${windowWords(window)}. `, unjudged === 0
-      ? `Every detector could judge each of the latest ${number(seen.length)}.`
-      : `Of the latest ${number(seen.length)}, ${number(unjudged)} could not be judged by every detector:`),
+      ? `Every detector could judge each of ${these}.` : `Of ${these}, ${number(unjudged)} could not be judged by at least one detector:`),
     top.length > 0 ? h("ul", top.map(([words, times]) => h("li", `${words} (${count(times, "run")})`))) : null);
 }
 

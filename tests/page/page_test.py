@@ -71,7 +71,13 @@ class Service:
         return self.command("keys", "create", "--tenant", tenant, "--scopes", scopes, "--name", "tests")
 
     def post(self, key, path, body):
-        request = urllib.request.Request(f"{self.url}/v1/ingest/{path}", json.dumps(body).encode(), {"Authorization": f"Bearer {key}", "Content-Type": "application/json"})
+        return self.send(key, path, json.dumps(body), "application/json")
+
+    def post_runs(self, key, runs):
+        return self.send(key, "runs", "\n".join(map(json.dumps, runs)), "application/x-ndjson")
+
+    def send(self, key, path, text, media_type):
+        request = urllib.request.Request(f"{self.url}/v1/ingest/{path}", text.encode(), {"Authorization": f"Bearer {key}", "Content-Type": media_type})
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.load(answer)
 
@@ -421,6 +427,19 @@ class Views(PageTest):
         page = self.logged_in(path="/ui/detectors")
         self.assertEqual(len(page.data("detector", "key")), 5)
         self.assertEqual(set(page.data("detector", "mode")), {"live"})
+
+    def test_detectors_say_how_many_runs_were_counted(self):
+        key = self.service.key("counted")
+        self.service.post_runs(key, [{"runId": f"run {i}"} for i in range(600)])
+        page = self.logged_in(key=key, path="/ui/detectors")
+        counted = "[...document.querySelectorAll('[data-test=detector]')].map((one) => [...one.querySelectorAll('.counts strong')].reduce((sum, each) => sum + Number(each.innerText), 0))"
+        self.assertIn("the latest 500 of 600 runs", page.run("document.querySelector('main').innerText"))
+        self.assertEqual(page.run(counted), [500] * 5)
+        page.click("#more")
+        page.wait("document.querySelector('main').innerText.includes('What they said of 600 runs')", "all of them")
+        self.assertEqual(page.run(counted), [600] * 5)
+        page.go(self.service.url + "/ui/groups")
+        self.assertIn("600 runs looked at, last 7 days. Of the latest 200, 200 could not be judged by at least one detector", page.text("empty"))
 
     def test_runs_are_listed_and_filtered(self):
         page = self.logged_in(path="/ui/runs")
