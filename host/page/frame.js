@@ -9,6 +9,7 @@ const KEYS = [["j k", "next, previous row"], ["Enter o", "open the chosen row"],
   ["g then g r a c b d", "go to groups, runs, candidates, changes, baseline, detectors"], ["n p", "next, previous evidence in a run"],
   ["f", "fold or unfold repeated steps"], ["y x", "a failure is right, a false alarm"], ["e", "resolve the group"], ["i", "ignore the group"], ["l", "live on or off"],
   ["t", "light or dark"], ["?", "this help"], ["Esc", "close"]];
+const opener = (row) => row?.querySelector("a[href], summary");  // a row's buttons do something else
 const GO_TIMEOUT_MS = 1500;
 
 // localStorage may be switched off.
@@ -134,12 +135,12 @@ export class Frame {
     const to = at < 0 ? (step > 0 ? 0 : rows.length - 1) : Math.min(Math.max(at + step, 0), rows.length - 1);
     for (const row of rows) row.removeAttribute("aria-current");
     rows[to].setAttribute("aria-current", "true");
-    (rows[to].querySelector("a[href], summary, button") ?? rows[to]).focus();
+    (opener(rows[to]) ?? rows[to]).focus();
     rows[to].scrollIntoView({block: "nearest"});
   }
 
   openChosen() {
-    this.main.querySelector('[data-row][aria-current="true"]')?.querySelector("a[href], summary, button")?.click();
+    opener(this.main.querySelector('[data-row][aria-current="true"]'))?.click();
   }
 
   onKey(event) {

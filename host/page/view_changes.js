@@ -39,7 +39,7 @@ async function showChanges({query, get, list, set, navigate}) {
 function row(change) {
   const title = change.policy ? h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: change.policy, to: change.revision})}`}, `${change.policy}, revision ${change.revision}`)
     : h("strong.title", change.ref || change.summary || change.kind);
-  const attributes = {"data-row": change.changeId, "data-id": change.changeId, "data-kind": change.kind};
+  const attributes = {"data-row": change.changeId, "data-id": change.changeId, "data-kind": change.kind, tabindex: change.policy ? null : "-1"};
   return h("li.change@change", {...attributes}, h("span.badge", {"data-kind": change.kind}, change.kind), h("div.what", title,
     change.summary && (change.ref || change.policy) ? h("p", change.summary) : null, change.author ? h("p.quiet", `by ${change.author}`) : null),
   h("div.figures", time(change.at), copyRef(change)));

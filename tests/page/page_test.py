@@ -661,6 +661,17 @@ class Keyboard(PageTest):
             page.ready(f"{view}s")
             self.assertEqual(page.run("location.pathname + location.search"), address)
 
+    def test_changes_are_walked_row_by_row(self):
+        key = self.service.key("walked")
+        for i in range(3):
+            self.service.post(key, "changes", {"kind": "code", "summary": f"Deploy {i}", **({"ref": "9f3c2d1"} if i == 1 else {})})
+        page = self.logged_in(key=key, path="/ui/changes")
+        for i in range(3):
+            page.key("j")
+            self.assertEqual(page.run("[...document.querySelectorAll('[data-test=change]')].indexOf(document.activeElement)"), i)
+            page.key("o")
+        self.assertEqual(page.run("[...document.querySelectorAll('[data-test=change] button')].map((one) => one.innerText)"), ["Copy"])
+
     def test_evidence_one_after_the_other(self):
         page = self.logged_in(path="/ui/runs/sample-094")
         page.key("n")
