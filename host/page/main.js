@@ -290,11 +290,12 @@ async function follow() {
   const mine = session;
   const answer = await get("/v1/tail", {after: mine.tail, topics: "runs,failures"});
   if (session !== mine || root.dataset.ready !== "true") return;  // the view that is being drawn asks again from the same position
+  const moved = answer.after !== mine.tail;  // also by what is not among the items, such as a change
   mine.tail = answer.after;
   const concerned = shown?.drawn.live?.(answer.items) ?? [];
-  if (concerned.length === 0) return;
+  if (concerned.length === 0 && !(moved && shown?.drawn.followsAll)) return;
   const failures = concerned.filter((item) => item.topic === "failures").length;
-  frame.say(failures > 0 ? `${count(failures, "new failure")}` : `${count(concerned.length, "update")}`);
+  frame.say(failures > 0 ? count(failures, "new failure") : count(Math.max(1, concerned.length), "update"));
   await draw({quiet: true});
 }
 

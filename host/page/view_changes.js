@@ -24,7 +24,7 @@ async function showChanges({query, get, list, set, navigate}) {
   const kinds = [...new Set(["code", "runtime", "policy", ...items.map((item) => item.kind), ...(kind ? [kind] : [])])];
   const marks = kind ? line.marks.filter((mark) => mark.kind === kind) : line.marks;
   return {
-    title: "Changes",
+    title: "Changes", followsAll: true,
     nodes: [heading("What was changed"), filters("Changes",
       windowField(window, set, "Window of the chart"),
       clientSelect("kind", "Kind", [["", "Any kind"], ...kinds.map((one) => [one, one])], kind, (value) => set({kind: value}))),
@@ -53,7 +53,7 @@ async function showPolicy({query, get, set}, name) {
   const pick = (member) => (value) => set({from: items[older].revision, to: items[newer].revision, [member]: value});
   const revisions = items.map((one) => [one.revision, `Revision ${one.revision}`]);
   return {
-    title: `Policy ${name}`, up: "/ui/changes",
+    title: `Policy ${name}`, up: "/ui/changes", followsAll: true,
     nodes: [h("p.crumbs", h("a", {href: "/ui/changes"}, "Changes")), heading("Policy ", h("code", name)),
       h("section", h("h2", items.length > 1 ? "How two revisions differ" : "What it says"), items.length > 1 ? filters("Revisions",
         clientSelect("from", "From", revisions, items[older].revision, pick("from")),

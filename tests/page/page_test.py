@@ -989,6 +989,16 @@ class Live(PageTest):
         page.wait("document.querySelector('[data-test=group-count]').innerText === '2 failures'", "the second failure", timeout_s=6)
         self.assertEqual(page.run("[...document.querySelectorAll('[data-test=group]')].map((one) => one.ariaCurrent)"), ["true"])
 
+    def test_changes_and_revisions_that_come_in_are_shown(self):
+        key = self.service.key("changing")
+        self.service.post(key, "policies", {"policy": "refunds", "content": 1})
+        page = self.logged_in(key=key, path="/ui/changes")
+        self.service.post(key, "changes", {"kind": "code", "ref": "9f3c2d1"})
+        page.wait("document.querySelector('[data-test=change][data-kind=code]')", "the change", timeout_s=6)
+        page.go(f"{self.service.url}/ui/changes?policy=refunds")
+        self.service.post(key, "policies", {"policy": "refunds", "content": 2})
+        page.wait("document.querySelectorAll('[data-test=policy-revision]').length === 2", "the revision", timeout_s=6)
+
     def test_a_search_goes_on_over_a_refresh(self):
         page = self.logged_in()
         page.run("(() => { const search = document.querySelector('[data-test=search]'); search.focus(); search.value = 'refund'; search.dispatchEvent(new Event('input'));"
