@@ -26,6 +26,7 @@ export class Frame {
     this.viewKeys = {};
     this.up = null;
     this.live = stored.get("rw-live") !== "off";
+    this.answered = true;
     this.shortcuts = stored.get("rw-shortcuts") !== "off";
     this.goUntil = 0;
     this.dark = matchMedia("(prefers-color-scheme: dark)");
@@ -113,7 +114,14 @@ export class Frame {
   applyLive() {
     this.liveButton.dataset.state = this.live ? "on" : "off";
     this.liveButton.setAttribute("aria-pressed", String(this.live));
-    this.liveButton.textContent = this.live ? "Live on" : "Live off";
+    this.liveButton.textContent = !this.live ? "Live off" : this.answered ? "Live on" : "Live: no answer";
+  }
+
+  // Whether the service answered the last request that follows it.
+  heard(answered) {
+    if (answered === this.answered) return;
+    this.answered = answered;
+    this.applyLive();
   }
 
   toggleLive() {

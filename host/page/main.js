@@ -273,9 +273,11 @@ async function tick() {
   try {
     if (frame.live && ticks++ % TAIL_EVERY_TICKS === 0) await follow();
     else await checkSession();
+    frame.heard(true);
   } catch (fault) {
     if (fault.status === 401) return;
     if (fault.status === 400 && session !== null) await startOver();
+    else frame.heard(false);
   }
   startLive();
 }

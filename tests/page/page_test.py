@@ -523,7 +523,9 @@ class Views(PageTest):
             page.click("nav-changes")
             page.wait("document.querySelector('[data-test=error]') && document.documentElement.dataset.ready === 'true'", "the fault")
             self.assertIn("The service does not answer", page.text("error"))
+            page.wait("document.querySelector('[data-test=live]').innerText === 'Live: no answer'", "it is not live")
             handler.away = False
+            page.wait("document.querySelector('[data-test=live]').innerText === 'Live on'", "it is live again")
             page.run("[...document.querySelectorAll('main button')].find((one) => one.innerText === 'Try again').click()")
             page.wait("document.querySelector('[data-test=change]')", "the changes")
             leaving.shutdown()
