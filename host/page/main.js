@@ -237,7 +237,6 @@ function keepPlace(fill, drawn) {
   if (sawEnd) toEnd(drawn);
 }
 
-
 function place(name, context, drawn, quiet) {
   const fill = () => frame.main.replaceChildren(...drawn.nodes.filter(Boolean));
   document.title = visible(`${drawn.title} · runwarden`);
