@@ -1,9 +1,9 @@
 #include "intake/event_reader.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "base/json_members.h"
@@ -17,7 +17,7 @@
 namespace runwarden::intake {
 namespace {
 
-enum Slot : std::uint8_t { kRunId, kEvents, kFinal, kType, kEventId, kStatus, kOther };
+enum Slot : std::uint8_t { kRunId, kEvents, kFinal, kType, kEventId, kStatus, kStepKind, kSecondName, kOther };
 
 constexpr Field kMetadataFields[] = {
     {"model", Want::text, kOther},
@@ -40,17 +40,17 @@ constexpr Field kEventFields[] = {
     {"metadata", Want::object, kOther, &kMetadataShape},
     {"at", Want::time, kOther},
     {"text", Want::text, kOther},
-    {"userRequestText", Want::text, kOther},
+    {"userRequestText", Want::text, kSecondName},
     {"success", Want::boolean, kOther},
     {"outcomeSummary", Want::text, kOther},
     {"stepId", Want::text, kOther},
-    {"stepKind", Want::text, kOther},
-    {"stepName", Want::text, kOther},
-    {"errorMessage", Want::text, kOther},
-    {"inputSummary", Want::text_or_json, kOther},
-    {"outputSummary", Want::text_or_json_null, kOther},
-    {"startedAt", Want::time, kOther},
-    {"endedAt", Want::time, kOther},
+    {"stepKind", Want::text, kStepKind},
+    {"stepName", Want::text, kSecondName},
+    {"errorMessage", Want::text, kSecondName},
+    {"inputSummary", Want::text_or_json, kSecondName},
+    {"outputSummary", Want::text_or_json_null, kSecondName},
+    {"startedAt", Want::time, kSecondName},
+    {"endedAt", Want::time, kSecondName},
 };
 constexpr Alias kEventAliases[] = {
     {"id", "eventId"},
@@ -94,6 +94,39 @@ constexpr Misplaced kMisplaced[] = {
     {"run_finished", "output", "outcomeSummary"},
 };
 
+// Members of an event that the assembled run has under another name.
+struct Renamed {
+  std::string_view of_event;
+  std::string_view of_run;  // or of its step
+};
+using Names = std::span<const Renamed>;
+constexpr Renamed kToolNames[] = {{"name", "stepName"}, {"error", "errorMessage"}, {"input", "inputSummary"}, {"output", "outputSummary"}};
+constexpr Renamed kModelNames[] = {{"text", "outputSummary"}, {"name", "stepName"}, {"input", "inputSummary"}, {"error", "errorMessage"}};
+constexpr Renamed kUserNames[] = {{"text", "outputSummary"}, {"name", "stepName"}};
+constexpr Renamed kStartNames[] = {{"at", "startedAt"}};
+constexpr Renamed kEndNames[] = {{"at", "endedAt"}};
+
+Names names_of(std::string_view type) {
+  if (type == "tool_call") return kToolNames;
+  if (type == "model_output") return kModelNames;
+  if (type == "user_request") return kUserNames;
+  if (type == "run_started") return kStartNames;
+  if (type == "run_finished") return kEndNames;
+  return {};
+}
+
+std::string_view renamed(Names names, std::string_view name) {
+  const auto found = std::find_if(names.begin(), names.end(), [&](const Renamed& one) { return one.of_event == name; });
+  return found == names.end() ? name : found->of_run;
+}
+
+// Of the step that an event becomes.
+std::string_view step_kind_of(std::string_view type) {
+  if (type == "tool_call") return "tool";
+  if (type == "model_output") return "model";
+  return type == "user_request" ? "user" : type;
+}
+
 class EventsReader final : public ShapeReader {
  public:
   EventsReader(TextArena& arena, const EventLimits& limits, std::vector<Warning>* warnings)
@@ -121,7 +154,8 @@ class EventsReader final : public ShapeReader {
     }
     request_.events.emplace_back();
     start_ = document_text().size() - 1;
-    own_type_ = false;
+    own_type_ = has_second_name_ = false;
+    step_kind_ = {};
   }
 
   void enter_array(const Field&) override { has_events_ = true; }
@@ -136,6 +170,8 @@ class EventsReader final : public ShapeReader {
     if (&shape != &kEventShape || too_many_) return;
     if (field.slot == kType) take_type(value.text);
     if (field.slot == kEventId) take_event_id(field, value.text);
+    if (field.slot == kStepKind) step_kind_ = value.text;
+    if (field.slot == kSecondName) has_second_name_ = true;
     if (field.slot == kStatus && status_outcome(value.text) == model::Outcome::unknown)
       warn_of_value(field.name, value.text, status_words());
   }
@@ -145,6 +181,26 @@ class EventsReader final : public ShapeReader {
     request_.events.back().finishes = type == "run_finished";
     own_type_ = std::find(std::begin(kTypes), std::end(kTypes), type) == std::end(kTypes);
     if (own_type_) warn_of_value("type", type, kTypes);
+  }
+
+  // The step can hold one value under each name, and none may be lost.
+  void refuse_two_values(const Event& event) {
+    for (const Renamed& one : names_of(event.type)) {
+      const auto first = json_member_view(event.json, one.of_event);
+      const auto second = json_member_view(event.json, one.of_run);
+      if (first && second && *first != *second) refuse_second(one.of_run, one.of_event, event.type);
+    }
+  }
+
+  void refuse_other_kind(std::string_view type) {
+    const bool makes_a_step = type != "run_started" && type != "run_finished";
+    if (makes_a_step && step_kind_ != type && step_kind_ != step_kind_of(type)) refuse_second("stepKind", "type", type);
+  }
+
+  void refuse_second(std::string_view second, std::string_view first, std::string_view type) {
+    fault(second, "conflict",
+          "has another value than \"" + std::string(first) + "\", which means the same in a " + std::string(type.substr(0, 80)) +
+              "; send one of them");
   }
 
   void warn_of_misplaced(std::string_view type) {
@@ -167,8 +223,11 @@ class EventsReader final : public ShapeReader {
 
   void leave(const Shape& shape) override {
     if (&shape == &kEventShape && !too_many_) {
-      if (warns()) warn_of_misplaced(request_.events.back().type);
-      request_.events.back().json = document_text().substr(start_) + "}";
+      Event& event = request_.events.back();
+      if (warns()) warn_of_misplaced(event.type);
+      event.json = document_text().substr(start_) + "}";
+      if (has_second_name_) refuse_two_values(event);
+      if (!step_kind_.empty() && !event.type.empty()) refuse_other_kind(event.type);
     }
     if (&shape != &kRequestShape) return;
     if (!has_run_id_) missing("runId", "is missing: every event belongs to a run");
@@ -181,7 +240,10 @@ class EventsReader final : public ShapeReader {
   bool has_run_id_ = false;
   bool has_events_ = false;
   bool too_many_ = false;
-  bool own_type_ = false;  // of the event being read
+  // Of the event being read:
+  bool own_type_ = false;
+  bool has_second_name_ = false;
+  std::string_view step_kind_;
 };
 
 // Run members that only the service sets.
@@ -210,17 +272,14 @@ class RunOfEvents {
 
   void add(std::string_view event_json) {
     const std::vector<JsonMember> event = cut_json_members(event_json);
-    const std::string* type = find_json_member(event, "type");
-    const std::string kind = type == nullptr ? "" : *type;
-    if (kind == "\"run_started\"") return run_members(event, "startedAt");
-    if (kind == "\"run_finished\"") return run_members(event, "endedAt");
-    if (kind == "\"user_request\"") return user_request(event);
-    if (kind == "\"model_output\"") {
+    const std::string* const quoted = find_json_member(event, "type");
+    const std::string_view type = quoted == nullptr ? std::string_view() : std::string_view(*quoted).substr(1, quoted->size() - 2);
+    if (type == "run_started" || type == "run_finished") return run_members(event, names_of(type));
+    if (type == "user_request") return user_request(event);
+    if (type == "model_output") {
       if (const std::string* text = find_json_member(event, "text")) last_output_ = *text;
-      return step(event, kModelNames, "\"model\"");
     }
-    if (kind == "\"tool_call\"") return step(event, kToolNames, "\"tool\"");
-    step(event, kOwnNames, kind);
+    step(event, type);
   }
 
   bool has(std::string_view name) const {
@@ -245,13 +304,6 @@ class RunOfEvents {
   }
 
  private:
-  using Names = std::array<std::pair<std::string_view, std::string_view>, 4>;  // of the event, of the step
-  static constexpr Names kToolNames{
-      {{"name", "stepName"}, {"error", "errorMessage"}, {"input", "inputSummary"}, {"output", "outputSummary"}}};
-  static constexpr Names kModelNames{
-      {{"text", "outputSummary"}, {"name", "stepName"}, {"input", "inputSummary"}, {"error", "errorMessage"}}};
-  static constexpr Names kUserNames{{{"text", "outputSummary"}, {"name", "stepName"}, {"", ""}, {"", ""}}};
-  static constexpr Names kOwnNames{};
   static void put(std::vector<JsonMember>& members, std::string_view name, const std::string& json) {
     for (JsonMember& one : members) {
       if (one.name != name) continue;
@@ -261,34 +313,33 @@ class RunOfEvents {
     members.push_back({std::string(name), json});
   }
 
-  void run_members(const std::vector<JsonMember>& event, std::string_view time_name) {
+  void run_members(const std::vector<JsonMember>& event, Names names) {
     for (const auto& [name, json] : event) {
       if (name == "metadata") {
         for (const auto& [inner, value] : cut_json_members(json)) put(metadata_, inner, value);
       } else if (!is_taken(name)) {
-        put(members_, name == "at" ? time_name : std::string_view(name), json);
+        put(members_, renamed(names, name), json);
       }
     }
   }
 
   void user_request(const std::vector<JsonMember>& event) {
     const std::string* text = find_json_member(event, "text");
-    if (has("userRequestText") || text == nullptr) return step(event, kUserNames, "\"user\"");
+    if (has("userRequestText") || text == nullptr) return step(event, "user_request");
     members_.push_back({"userRequestText", *text});
     for (const auto& [name, json] : event) {
-      if (name == "metadata") run_members({{name, json}}, "startedAt");
+      if (name == "metadata") run_members({{name, json}}, {});
     }
   }
 
-  // Copies members under their step names. If the event has both names, the event's name wins.
-  void step(const std::vector<JsonMember>& event, const Names& names, const std::string& kind) {
+  // Copies members under their step names. `type` is the JSON text of a string, without its quotation marks.
+  void step(const std::vector<JsonMember>& event, std::string_view type) {
     std::vector<JsonMember> members;
-    if (!kind.empty()) members.push_back({"stepKind", kind});
+    const Names names = names_of(type);
+    if (!type.empty()) members.push_back({"stepKind", "\"" + std::string(step_kind_of(type)) + "\""});
     for (const auto& [name, json] : event) {
-      if (name == "type" || (name == "stepKind" && !kind.empty())) continue;
-      const auto known =
-          std::find_if(names.begin(), names.end(), [&, &own = name](const auto& pair) { return !pair.first.empty() && pair.first == own; });
-      put(members, known == names.end() ? std::string_view(name) : known->second, json);
+      if (name == "type" || (name == "stepKind" && !type.empty())) continue;
+      put(members, renamed(names, name), json);
     }
     std::string text;
     JsonWriter out(text);
@@ -333,7 +384,7 @@ model::EventOutline outline_of(const Event& event) {
   for (JsonMember& member : cut_json_members(event.json)) {
     const bool is_metadata = member.name == "metadata";
     if (!is_metadata && (!sets_members || is_taken(member.name))) continue;
-    if (member.name == "at") member.name = starts ? "startedAt" : "endedAt";
+    member.name = renamed(sets_members ? names_of(event.type) : Names(), member.name);
     of_run.push_back(std::move(member));
   }
   model::RunOutline outline = model::outline_of(of_run, model::OutcomeFrom::told);

@@ -73,6 +73,16 @@ TEST_F(Events, ARunIsBufferedShownAndResolvedAtItsEnd) {
   EXPECT_EQ(failures_of("streamed").size(), 1u);
 }
 
+TEST_F(Events, TwoValuesForOneMemberOfAStep_AreRefused) {
+  const HttpAnswer answer = post(
+      {{"runId", "two-names"}, {"events", {{{"type", "tool_call"}, {"name", "refund"}, {"output", "full"}, {"outputSummary", "short"}}}}});
+  ASSERT_EQ(answer.status, 422) << answer.body;
+  const json fault = json::parse(answer.body)["errors"][0];
+  EXPECT_EQ(fault["pointer"], "/events/0/outputSummary");
+  EXPECT_EQ(fault["code"], "conflict");
+  EXPECT_EQ(get("/v1/runs/two-names")["status"], 404);
+}
+
 TEST_F(Events, ACallbackSequenceWithRetries_IsOneRunAndNoLoop) {
   // One event a request, each sent three times, as a callback handler behind a flaky network does.
   for (int i = 0; i < 30; ++i) {

@@ -45,6 +45,37 @@ TEST(EventReader, FaultsAreNamedWithTheirPointers) {
   EXPECT_TRUE(read_events(R"({"runId":"r","events":[]})", EventLimits{}).ok());
 }
 
+// The faults of an event that is valid JSON, as "pointer=code" with spaces between.
+std::string faults_of(const std::string& event) {
+  auto read = read_events(R"({"runId":"r","events":[)" + event + "]}", EventLimits{});
+  std::string seen;
+  if (read.ok()) return seen;
+  for (const FieldFault& fault : read.error().faults) seen += (seen.empty() ? "" : " ") + fault.pointer + "=" + fault.code;
+  return seen;
+}
+
+TEST(EventReader, TwoNamesOfOneMember_MustHaveOneValue) {
+  EXPECT_EQ(faults_of(R"({"type":"tool_call","name":"a","stepName":"b"})"), "/events/0/stepName=conflict");
+  EXPECT_EQ(
+      faults_of(
+          R"({"errorMessage":"b","error":"a","inputSummary":"b","input":{"a":1},"output":"a","outputSummary":null,"type":"tool_call"})"),
+      "/events/0/errorMessage=conflict /events/0/inputSummary=conflict /events/0/outputSummary=conflict");
+  EXPECT_EQ(faults_of(R"({"type":"model_output","text":"a","outputSummary":"b"})"), "/events/0/outputSummary=conflict");
+  EXPECT_EQ(faults_of(R"({"type":"run_started","at":"2026-01-01T00:00:00Z","startedAt":"2026-01-02T00:00:00Z"})"),
+            "/events/0/startedAt=conflict");
+  EXPECT_EQ(faults_of(R"({"type":"tool_call","stepKind":"model"})"), "/events/0/stepKind=conflict");
+  EXPECT_EQ(faults_of(R"({"type":"retrieval","stepKind":"tool"})"), "/events/0/stepKind=conflict");
+}
+
+TEST(EventReader, TwoNamesOfOneMember_MayHaveOneValue) {
+  EXPECT_EQ(run_text({R"({"type":"tool_call","name":"a","stepName":"a","input":{"b": 1},"inputSummary":{"b":1},"stepKind":"tool"})"}),
+            R"({"runId":"r","steps":[{"stepKind":"tool","stepName":"a","inputSummary":"{\"b\":1}"}]})");
+  EXPECT_EQ(faults_of(R"({"type":"tool_call","name":null,"stepName":"b","stepKind":"tool_call"})"), "");
+  EXPECT_EQ(faults_of(R"({"type":"run_started","at":"2026-01-01T01:00:00+01:00","startedAt":"2026-01-01T00:00:00Z"})"), "");
+  EXPECT_EQ(faults_of(R"({"type":"retrieval","name":"a","stepName":"b","text":"c","outputSummary":"d"})"), "")
+      << "an event of its own kind keeps both";
+}
+
 TEST(EventReader, EventsBecomeARun) {
   EXPECT_EQ(run_text({R"({"type":"run_started","userRequestText":"Refund it","metadata":{"model":"gpt-4o"},"at":"2026-01-01T00:00:00Z","agent":"a"})",
                       R"({"type":"tool_call","eventId":"e","name":"refund","input":{"id": 1},"output":null,"status":"failed","error":"502","at":"2026-01-01T00:00:01Z","mine":1})",
