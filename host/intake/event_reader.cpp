@@ -103,6 +103,7 @@ using Names = std::span<const Renamed>;
 constexpr Renamed kToolNames[] = {{"name", "stepName"}, {"error", "errorMessage"}, {"input", "inputSummary"}, {"output", "outputSummary"}};
 constexpr Renamed kModelNames[] = {{"text", "outputSummary"}, {"name", "stepName"}, {"input", "inputSummary"}, {"error", "errorMessage"}};
 constexpr Renamed kUserNames[] = {{"text", "outputSummary"}, {"name", "stepName"}};
+constexpr Renamed kFirstRequestNames[] = {{"text", "userRequestText"}};
 constexpr Renamed kStartNames[] = {{"at", "startedAt"}};
 constexpr Renamed kEndNames[] = {{"at", "endedAt"}};
 
@@ -185,7 +186,12 @@ class EventsReader final : public ShapeReader {
 
   // The step can hold one value under each name, and none may be lost.
   void refuse_two_values(const Event& event) {
-    for (const Renamed& one : names_of(event.type)) {
+    refuse_two_values(event, names_of(event.type));
+    if (event.type == "user_request") refuse_two_values(event, kFirstRequestNames);
+  }
+
+  void refuse_two_values(const Event& event, Names names) {
+    for (const Renamed& one : names) {
       const auto first = json_member_view(event.json, one.of_event);
       const auto second = json_member_view(event.json, one.of_run);
       if (first && second && *first != *second) refuse_second(one.of_run, one.of_event, event.type);
@@ -245,6 +251,8 @@ class EventsReader final : public ShapeReader {
   bool has_second_name_ = false;
   std::string_view step_kind_;
 };
+
+constexpr std::string_view kRequest = "userRequestText";
 
 // Run members that only the service sets.
 constexpr std::string_view kTaken[] = {"type", "eventId", "metadata", "runId", "steps"};
@@ -315,21 +323,33 @@ class RunOfEvents {
 
   void run_members(const std::vector<JsonMember>& event, Names names) {
     for (const auto& [name, json] : event) {
+      const std::string_view of_run = renamed(names, name);
       if (name == "metadata") {
         for (const auto& [inner, value] : cut_json_members(json)) put(metadata_, inner, value);
+      } else if (of_run == kRequest) {
+        request(json);
       } else if (!is_taken(name)) {
-        put(members_, renamed(names, name), json);
+        put(members_, of_run, json);
       }
     }
   }
 
-  void user_request(const std::vector<JsonMember>& event) {
-    const std::string* text = find_json_member(event, "text");
-    if (has("userRequestText") || text == nullptr) return step(event, "user_request");
-    members_.push_back({"userRequestText", *text});
-    for (const auto& [name, json] : event) {
-      if (name == "metadata") run_members({{name, json}}, {});
+  // The run has one request. A further one is what the user said later, whichever event brings it.
+  void request(const std::string& json) {
+    const std::string* const first = find_json_member(members_, kRequest);
+    if (first == nullptr) {
+      members_.push_back({std::string(kRequest), json});
+    } else if (*first != json) {
+      step({{"text", json}}, "user_request");
     }
+  }
+
+  // Many clients give the request to run_started and send it as an event, too. Until a step follows, it is the same request.
+  void user_request(const std::vector<JsonMember>& event) {
+    const std::string* const text = find_json_member(event, "text");
+    const std::string* const first = find_json_member(members_, kRequest);
+    const bool is_first = text != nullptr && (first == nullptr || (steps_.empty() && *first == *text));
+    is_first ? run_members(event, kFirstRequestNames) : step(event, "user_request");
   }
 
   // Copies members under their step names. `type` is the JSON text of a string, without its quotation marks.
@@ -372,19 +392,17 @@ AssembledRun assemble_run(std::string_view run_id, const std::vector<std::string
 // Must follow the same rules as RunOfEvents.
 model::EventOutline outline_of(const Event& event) {
   using Kind = model::EventOutline::Kind;
-  const bool starts = event.type == "run_started";
-  const bool sets_members = starts || event.type == "run_finished";
+  const bool sets_members = event.type == "run_started" || event.type == "run_finished";
   const bool asks = event.type == "user_request";
   if (!sets_members && !asks && event.type != "model_output") return {};
   const auto text = sets_members ? std::nullopt : json_member_view(event.json, "text");
   if (!sets_members && !asks) return {Kind::output, text ? model::cut_texts(*text) : std::string(), 0};
   if (asks && !text) return {};
+  const Names names = asks ? Names(kFirstRequestNames) : names_of(event.type);
   std::vector<JsonMember> of_run;
-  if (asks) of_run.push_back({"userRequestText", std::string(*text)});
   for (JsonMember& member : cut_json_members(event.json)) {
-    const bool is_metadata = member.name == "metadata";
-    if (!is_metadata && (!sets_members || is_taken(member.name))) continue;
-    member.name = renamed(sets_members ? names_of(event.type) : Names(), member.name);
+    if (member.name != "metadata" && is_taken(member.name)) continue;
+    member.name = renamed(names, member.name);
     of_run.push_back(std::move(member));
   }
   model::RunOutline outline = model::outline_of(of_run, model::OutcomeFrom::told);

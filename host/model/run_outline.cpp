@@ -244,9 +244,16 @@ std::string object_of(const std::vector<JsonMember>& members) {
   return text;
 }
 
+constexpr std::string_view kRequest = "userRequestText";
+
 void put_members(RunOutline& outline, const EventOutline& event) {
   std::vector<JsonMember> all = cut_json_members(outline.members);
   for (const JsonMember& one : cut_json_members(event.json)) {
+    const std::string* const first = one.name == kRequest ? find_json_member(all, kRequest) : nullptr;
+    if (first != nullptr) {
+      outline.steps += *first == one.json ? 0 : 1;
+      continue;
+    }
     if (one.name != "metadata") {
       put(all, one);
       continue;
@@ -260,6 +267,11 @@ void put_members(RunOutline& outline, const EventOutline& event) {
   for (const JsonMember& one : all) add_member(members, one.name, one.json);
   outline.left_out += event.left_out + members.left_out;
   outline.members = members.end();
+}
+
+bool is_later_request(const RunOutline& outline, const EventOutline& event) {
+  const auto first = json_member_view(outline.members, kRequest);
+  return first && (outline.steps > 0 || first != json_member_view(event.json, kRequest));
 }
 
 }  // namespace
@@ -310,6 +322,8 @@ void set_arrays(RunOutline& outline, const RunRecord& run) {
   outline.policies = cut_array(run.policies_json, kReportsBytes, outline.left_out);
 }
 
+// Counts steps as assemble_run() makes them. Of two requests only the beginnings are compared, so the count may miss a user's step until
+// the run resolves.
 void add_event(RunOutline& outline, const EventOutline& event) {
   switch (event.kind) {
     case EventOutline::Kind::step: ++outline.steps; return;
@@ -318,7 +332,7 @@ void add_event(RunOutline& outline, const EventOutline& event) {
       if (!event.json.empty()) outline.last_output = event.json;
       return;
     case EventOutline::Kind::user_request:
-      if (json_member_view(outline.members, "userRequestText")) {
+      if (is_later_request(outline, event)) {
         ++outline.steps;
         return;
       }

@@ -83,6 +83,19 @@ TEST_F(Events, TwoValuesForOneMemberOfAStep_AreRefused) {
   EXPECT_EQ(get("/v1/runs/two-names")["status"], 404);
 }
 
+TEST_F(Events, ARequestOfTheUsers_IsNotLostBesideOneOfTheStart) {
+  const json asked = {{"type", "user_request"}, {"text", "Refund order 8842"}};
+  const json started = {{"type", "run_started"}, {"userRequestText", "A task"}};
+  ASSERT_EQ(post({{"runId", "asked-twice"}, {"events", {asked, started}}}).status, 202);
+  const json head = get("/v1/runs/asked-twice?view=head");
+  EXPECT_EQ(head["stepCount"], 1);
+  const json run = get("/v1/runs/asked-twice");
+  EXPECT_EQ(run["userRequestText"], "Refund order 8842");
+  ASSERT_EQ(run["steps"].size(), 1u);
+  EXPECT_EQ(run["steps"][0]["stepKind"], "user");
+  EXPECT_EQ(run["steps"][0]["outputSummary"], "A task");
+}
+
 TEST_F(Events, ACallbackSequenceWithRetries_IsOneRunAndNoLoop) {
   // One event a request, each sent three times, as a callback handler behind a flaky network does.
   for (int i = 0; i < 30; ++i) {

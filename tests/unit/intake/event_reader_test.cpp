@@ -93,6 +93,28 @@ TEST(EventReader, UserRequests_TheFirstIsTheRuns_LaterOnesAreSteps) {
             R"({"runId":"r","userRequestText":"one","steps":[{"stepKind":"user","outputSummary":"two"}]})");
 }
 
+TEST(EventReader, ARequestBesideOneOfTheStart_IsLostInNoOrder) {
+  const std::string asked = R"({"type":"user_request","text":"one"})";
+  const std::string started = R"({"type":"run_started","userRequestText":"two"})";
+  EXPECT_EQ(run_text({asked, started}), R"({"runId":"r","userRequestText":"one","steps":[{"stepKind":"user","outputSummary":"two"}]})");
+  EXPECT_EQ(run_text({started, asked}), R"({"runId":"r","userRequestText":"two","steps":[{"stepKind":"user","outputSummary":"one"}]})");
+}
+
+TEST(EventReader, ARequestEqualToTheOneOfTheStart_IsTheSame) {
+  const std::string asked = R"({"type":"user_request","text":"one"})";
+  const std::string started = R"({"type":"run_started","userRequestText":"one"})";
+  EXPECT_EQ(run_text({asked, started}), R"({"runId":"r","userRequestText":"one","steps":[]})");
+  EXPECT_EQ(run_text({started, asked}), R"({"runId":"r","userRequestText":"one","steps":[]})");
+  EXPECT_EQ(run_text({asked, R"({"type":"tool_call"})", asked}),
+            R"({"runId":"r","userRequestText":"one","steps":[{"stepKind":"tool"},{"stepKind":"user","outputSummary":"one"}]})");
+}
+
+TEST(EventReader, TheFirstRequest_KeepsItsOtherMembers) {
+  EXPECT_EQ(run_text({R"({"type":"user_request","text":"one","channel":"mail","metadata":{"a":1}})"}),
+            R"({"runId":"r","userRequestText":"one","channel":"mail","metadata":{"a":1},"steps":[]})");
+  EXPECT_EQ(faults_of(R"({"type":"user_request","text":"a","userRequestText":"b"})"), "/events/0/userRequestText=conflict");
+}
+
 TEST(EventReader, AnOutcomeOfTheEnd_WinsOverTheLastOutput) {
   EXPECT_EQ(run_text({R"({"type":"model_output","text":"a"})", R"({"type":"run_finished","outcomeSummary":"b","runId":"evil","steps":[]})"}),
             R"({"runId":"r","outcomeSummary":"b","steps":[{"stepKind":"model","outputSummary":"a"}]})");
