@@ -60,6 +60,7 @@ struct EventIngest::Job {
   IngestRequest request;
   IngestDone done;
   intake::EventsRequest events;
+  bool final = false;  // the run ends with these events
   model::Digest content{};
   IngestAnswer::Kind kind = IngestAnswer::Kind::created;  // of the answer; replayed if the request was answered before
   std::vector<Warning> warnings;
@@ -83,6 +84,8 @@ void EventIngest::take(std::size_t worker, IngestRequest request, IngestDone don
   if (!request.idempotency) warn_of_missing_ids(*events, job->warnings);
   job->content = sha256(request.body);
   job->events = std::move(*events);
+  job->final = job->events.final ||
+               std::any_of(job->events.events.begin(), job->events.events.end(), [](const intake::Event& event) { return event.finishes; });
   parts_.redaction.events(job->events);
   job->request = std::move(request);
   job->request.body = {};
@@ -114,8 +117,7 @@ std::optional<IngestAnswer> EventIngest::answered_before(const std::shared_ptr<J
     if (before) {
       job->kind = IngestAnswer::Kind::replayed;
       if (before->buffered && before->buffered->ends) {
-        const bool still_open = before->run.state == model::RunState::open && before->run.revision == before->buffered->revision;
-        if (!still_open) return as_ended(*job, *before->buffered);
+        if (!is_to_end(*job, *before->buffered, before->run)) return as_ended(*job, *before->buffered);
         end(worker, job, *before->buffered);
         return std::nullopt;
       }
@@ -135,9 +137,8 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
   write.tenant = job->request.tenant;
   write.key = {parts_.clock.wall_ms(), parts_.store.next_seq()};
   write.run_id = job->events.run_id;
-  write.final = job->events.final;
+  write.final = job->final;
   for (intake::Event& event : job->events.events) {
-    write.final = write.final || event.finishes;
     model::EventOutline outline = intake::outline_of(event);  // of the event after redaction
     std::string content = event.finishes ? content_id(event.json) : std::string();
     const std::uint64_t end_mark = event.finishes ? mark_of(content) : 0;
@@ -178,7 +179,20 @@ void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered&
   });
 }
 
-// Ends the complete revision. The events are stored, so if the store has gone away since, the revision is ended later.
+// Whether a later revision, of events after the first `upto`, is complete with the request's events.
+bool EventIngest::completes_another(const Job& job, const store::Buffered& buffered, std::uint32_t upto) const {
+  const std::uint32_t total = buffered.buffer.previous + buffered.buffer.events;
+  return total > upto && (job.final || total - upto >= parts_.max_events);
+}
+
+// Whether the run is open in a revision that the request completed.
+bool EventIngest::is_to_end(const Job& job, const store::Buffered& buffered, const model::RunRecord& run) const {
+  if (run.state != model::RunState::open) return false;
+  return run.revision == buffered.revision || (run.buffer && completes_another(job, buffered, run.buffer->previous));
+}
+
+// Ends the revisions that are complete, and answers with the last one. The events are stored, so if the store has gone away since, they are
+// ended later.
 void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
   std::optional<store::Claim> claim;
   std::optional<IngestAnswer> at_once;
@@ -189,8 +203,11 @@ void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const
     at_once = open_answer(*job, buffered);
   }
   if (at_once) return job->tell(std::move(*at_once));
-  parts_.resolver.resolve(worker, *claim, [this, job, buffered](const Result<model::RunRecord>& run) {
+  parts_.resolver.resolve(worker, *claim, [this, job, buffered, upto = claim->upto](const Result<model::RunRecord>& run) {
     if (!run.ok()) return job->tell(open_answer(*job, buffered));  // the events are on disk; the run is ended later
+    if (completes_another(*job, buffered, upto)) {
+      return parts_.pool.post([this, job, buffered](std::size_t next) { end(next, job, buffered); });
+    }
     IngestAnswer answer;
     answer.kind = job->kind;
     answer.run_id = run->run_id;
@@ -215,9 +232,15 @@ IngestAnswer EventIngest::open_answer(const Job& job, const store::Buffered& buf
   return answer;
 }
 
-// The answer given when the revision ended.
+// The answer given when the request's last complete revision ended.
 IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffered) const {
-  const auto run = parts_.store.find_revision(job.request.tenant, job.events.run_id, buffered.revision);
+  const std::uint32_t total = buffered.buffer.previous + buffered.buffer.events;
+  std::uint32_t revision = buffered.revision;
+  const auto is_of_request = [total](const std::optional<model::RunRecord>& head) {
+    return head && head->state == model::RunState::resolved && head->events <= total;
+  };
+  while (is_of_request(parts_.store.run_head(job.request.tenant, job.events.run_id, revision + 1))) ++revision;
+  const auto run = parts_.store.find_revision(job.request.tenant, job.events.run_id, revision);
   if (!run) return as_it_stands(job);
   IngestAnswer answer;
   answer.kind = IngestAnswer::Kind::replayed;

@@ -11,9 +11,9 @@
 #include "base/fair_budget.h"
 #include "base/work_pool.h"
 #include "ingest/ingest_answer.h"
+#include "ingest/keyed_queue.h"
 #include "ingest/redaction.h"
 #include "ingest/run_resolver.h"
-#include "ingest/keyed_queue.h"
 #include "intake/event_reader.h"
 #include "store/event_buffer.h"
 #include "store/run_store.h"
@@ -49,6 +49,8 @@ class EventIngest {
   void buffer(const std::shared_ptr<Job>& job);
   void answer(const std::shared_ptr<Job>& job, const store::Buffered& buffered);
   void end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered);
+  bool completes_another(const Job& job, const store::Buffered& buffered, std::uint32_t upto) const;
+  bool is_to_end(const Job& job, const store::Buffered& buffered, const model::RunRecord& run) const;
   IngestAnswer open_answer(const Job& job, const store::Buffered& buffered) const;
   IngestAnswer as_ended(const Job& job, const store::Buffered& buffered) const;
   IngestAnswer as_ended_by_another(const Job& job, const store::Buffered& buffered) const;

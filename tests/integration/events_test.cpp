@@ -213,6 +213,39 @@ TEST_F(Events, TooManyEvents_EndTheRevision) {
   EXPECT_EQ(get("/v1/runs/many")["resolution"], "max_events");
 }
 
+TEST_F(Events, FinalEventsBeyondTheMost_AreAnsweredWithTheirLastRevision) {
+  json events = json::array();
+  for (int i = 0; i < 90; ++i) events.push_back({{"type", "retrieval"}, {"n", i}});
+  events.push_back(kRefundFailed);
+  events.push_back(kClaim);
+  const json body = {{"runId", "beyond"}, {"events", events}, {"final", true}};
+  const HttpAnswer answer = post(body, "Idempotency-Key: beyond\r\n");
+  ASSERT_EQ(answer.status, 201) << answer.body;
+  json told = json::parse(answer.body);
+  EXPECT_EQ(told["state"], "resolved");
+  EXPECT_EQ(told["revision"], 3);
+  EXPECT_EQ(told["failures"].size(), 1u);
+  const json run = get("/v1/runs/beyond");
+  EXPECT_EQ(run["state"], "resolved");
+  EXPECT_EQ(run["resolution"], "final");
+  EXPECT_EQ(run["steps"].size(), 92u);
+  const HttpAnswer again = post(body, "Idempotency-Key: beyond\r\n");
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.body, answer.body);
+}
+
+TEST_F(Events, EventsThatFillTwoRevisions_AreAnsweredWithTheSecond) {
+  json events = json::array();
+  for (int i = 0; i < 90; ++i) events.push_back({{"type", "retrieval"}, {"n", i}});
+  const HttpAnswer answer = post({{"runId", "twice-full"}, {"events", events}});
+  ASSERT_EQ(answer.status, 201) << answer.body;
+  EXPECT_EQ(json::parse(answer.body)["revision"], 2);
+  const json run = get("/v1/runs/twice-full");
+  EXPECT_EQ(run["state"], "open");
+  EXPECT_EQ(run["revision"], 3);
+  EXPECT_EQ(run["bufferedEvents"], 10);
+}
+
 TEST_F(Events, AnIdempotencyKey_AppliesARequestOnce) {
   const json body = {{"runId", "keyed"}, {"events", {kRefundFailed}}};
   const HttpAnswer first = post(body, "Idempotency-Key: k1\r\n");

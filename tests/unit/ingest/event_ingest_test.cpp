@@ -84,13 +84,15 @@ class EventIngestTest : public ::testing::Test {
 
   static std::string event_of(const std::string& id) { return R"({"type":"tool_call","eventId":")" + id + R"(","name":"t"})"; }
   // What an event of the run "r" that ends it is answered with.
-  IngestAnswer post_final(const std::string& id) {
+  IngestAnswer post_final(const std::string& id) { return post_events(event_of(id), std::nullopt); }
+  IngestAnswer post_events(const std::string& events, std::optional<model::Digest> idempotency) {
     std::promise<IngestAnswer> answered;
     pool_.post([&](std::size_t worker) {
       IngestRequest request;
       request.tenant = kAcme;
       request.tenant_name = "acme";
-      request.body = R"({"runId":"r","final":true,"events":[)" + event_of(id) + "]}";
+      request.idempotency = idempotency;
+      request.body = R"({"runId":"r","final":true,"events":[)" + events + "]}";
       events_.take(worker, std::move(request), [&](IngestAnswer answer) { answered.set_value(std::move(answer)); });
     });
     return answered.get_future().get();
@@ -136,13 +138,38 @@ class EventIngestTest : public ::testing::Test {
                          [](model::TenantId) { return std::string("acme"); },
                          [](const std::string& why) { ADD_FAILURE() << why; }},
                         {}};
-  EventIngest events_{{*store_, buffer_, *store_, pool_, clock_, keyed_queue_, resolver_, redaction_, reads_, {}}};
+  EventIngest events_{{*store_, buffer_, *store_, pool_, clock_, keyed_queue_, resolver_, redaction_, reads_, {}, 2}};
 };
 
 TEST_F(EventIngestTest, FinalEvents_EndTheirRun) {
   const IngestAnswer answer = post_final("a");
   EXPECT_EQ(answer.kind, Kind::created) << answer.error.detail;
   EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::resolved);
+}
+
+TEST_F(EventIngestTest, FinalEventsOfSeveralRevisions_AreAnsweredWithTheLast) {
+  const std::string events = event_of("a") + "," + event_of("b") + "," + event_of("c") + "," + event_of("d") + "," + event_of("e");
+  const IngestAnswer answer = post_events(events, std::nullopt);
+  EXPECT_EQ(answer.kind, Kind::created) << answer.error.detail;
+  EXPECT_THAT(answer.body, HasSubstr(R"("revision":3)"));
+  const auto run = store_->find_run(kAcme, "r");
+  EXPECT_EQ(run->state, model::RunState::resolved);
+  EXPECT_EQ(run->resolution, model::Resolution::final);
+}
+
+TEST_F(EventIngestTest, FinalEventsSentAgainAfterTheFirstOfSeveralRevisions_EndTheOthers) {
+  const std::string events = event_of("a") + "," + event_of("b") + "," + event_of("c");
+  int claims = 0;
+  buffer_.before_claim = [&] {
+    if (++claims == 2) go_away();
+  };
+  EXPECT_EQ(post_events(events, model::Digest{1}).kind, Kind::buffered);
+  ASSERT_EQ(store_->find_run(kAcme, "r")->revision, 2u);
+  const IngestAnswer again = post_events(events, model::Digest{1});
+  EXPECT_EQ(again.kind, Kind::replayed) << again.error.detail;
+  EXPECT_THAT(again.body, HasSubstr(R"("state":"resolved")"));
+  EXPECT_THAT(again.body, HasSubstr(R"("revision":2)"));
+  EXPECT_EQ(post_events(events, model::Digest{1}).body, again.body);
 }
 
 TEST_F(EventIngestTest, StoreThatGoesAwayBeforeTheClaim_LeavesTheEventsStoredAndSaysSo) {
