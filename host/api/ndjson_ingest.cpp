@@ -255,7 +255,9 @@ ingest::IngestRequest NdjsonIngest::request_for(LineBatch::Line& line) const {
   request.body = std::move(line.text);
   request.max_json_depth = parts_.limits.max_json_depth;
   request.permit = permit_;
-  if (idempotency_key_) request.idempotency = idempotency_identity(route_, *idempotency_key_, line.number);
+  // The first line has the identity of a run sent by itself, so that one key cannot stand for both.
+  const std::uint64_t number = line.number == 1 ? 0 : line.number;
+  if (idempotency_key_) request.idempotency = idempotency_identity(route_, *idempotency_key_, number);
   return request;
 }
 

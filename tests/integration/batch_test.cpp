@@ -49,6 +49,21 @@ TEST_F(BatchOfRuns, EachLineHasItsWarnings) {
   EXPECT_FALSE(results("{\"runId\":\"b\"}\n").contains("warned"));
 }
 
+TEST_F(BatchOfRuns, OneIdempotencyKey_DoesNotStandForALineAndAnotherRun) {
+  const auto post = [&](const std::string& run, const std::string& key) {
+    return service_.post("/v1/ingest/runs", key_, run, "Idempotency-Key: " + key + "\r\n").status;
+  };
+  const auto line = [&](const std::string& run, const std::string& key) {
+    return results(run + "\n", "Idempotency-Key: " + key + "\r\n")["results"][0]["status"].get<int>();
+  };
+  EXPECT_EQ(post(R"({"mine":1})", "run-first"), 201);
+  EXPECT_EQ(line(R"({"mine":2})", "run-first"), 409);
+  EXPECT_EQ(line(R"({"mine":1})", "run-first"), 200);
+  EXPECT_EQ(line(R"({"mine":1})", "line-first"), 201);
+  EXPECT_EQ(post(R"({"mine":2})", "line-first"), 409);
+  EXPECT_EQ(post(R"({"mine":1})", "line-first"), 200);
+}
+
 TEST(BatchWarnings, OfManyLines_TheFirstHundredTellTheirs) {
   ServiceProcess service;
   const std::string key = service.make_key();
