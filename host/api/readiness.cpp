@@ -12,7 +12,7 @@ Readiness ReadinessCheck::now() const {
   }
   for (const auto& detector : detectors_()->list()) {
     if (detector.quarantined) readiness.quarantined.push_back(detector.key);
-    if (!detector.loaded) readiness.not_loaded.push_back(detector.key);
+    if (detector.enabled && !detector.loaded) readiness.not_loaded.push_back(detector.key);
   }
   if (auto warning = clock_.warning()) readiness.warnings.push_back(std::move(*warning));
   if (std::string damage = store_.damage(); !damage.empty()) readiness.warnings.push_back({"store_damaged", std::move(damage)});

@@ -270,7 +270,9 @@ void Service::wait_for_signals(const std::function<Result<config::Settings>()>& 
 }
 
 std::string Service::serving() const {
-  return "serving on " + settings_.server.address + " with " + std::to_string(detectors_.get()->list().size()) + " detectors";
+  const auto detectors = detectors_.get()->list();
+  const auto enabled = std::count_if(detectors.begin(), detectors.end(), [](const detect::DetectorInfo& one) { return one.enabled; });
+  return "serving on " + settings_.server.address + " with " + std::to_string(enabled) + " detectors";
 }
 
 // /readyz reports later changes.

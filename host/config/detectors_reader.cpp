@@ -276,13 +276,13 @@ class DetectorsReader {
   void publish() {
     std::vector<Fault> told_before;
     for (Entry& entry : entries_) {
-      if (entry.off) continue;
       if (!entry.settings) entry.settings = empty_mapping(entry.location);
       std::string json;
       append_json(json, *entry.settings, "", told_before);
-      out_.entries.push_back(
-          {entry.key, entry.library.value_or(entry.key + ".so"), std::move(json), entry.optional, entry.location.text(), entry.mode});
-      settings_.locations.note("", entry.key, entry.settings);
+      (entry.off ? out_.switched_off : out_.entries)
+          .push_back(
+              {entry.key, entry.library.value_or(entry.key + ".so"), std::move(json), entry.optional, entry.location.text(), entry.mode});
+      if (!entry.off) settings_.locations.note("", entry.key, entry.settings);
     }
     if (out_.entries.empty()) {
       settings_.warnings.push_back(

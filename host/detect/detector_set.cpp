@@ -33,7 +33,7 @@ struct DetectorSet::State {
   LoadContext context;
   EvaluationContext evaluation_context{*context.clock, context.log, settings.deadline_ms, context.crash_marks};
   std::vector<std::unique_ptr<Detector>> loaded;  // declared before the lists, whose instances are destroyed first
-  std::vector<DetectorInfo> missing;
+  std::vector<DetectorInfo> not_loaded;
   DetectorList defaults;
   std::map<std::string, DetectorList, std::less<>> tenants;
 
@@ -92,7 +92,11 @@ Result<std::shared_ptr<DetectorSet>> DetectorSet::load(const model::DetectorSett
   auto state = std::make_unique<State>(settings, std::move(context));
   Loading loading(state->settings, state->context);
   state->load_all(loading);
-  state->missing = std::move(loading.missing);
+  state->not_loaded = std::move(loading.missing);
+  for (const model::DetectorEntry& entry : settings.switched_off) {
+    state->not_loaded.push_back(without_library(entry));
+    state->not_loaded.back().enabled = false;
+  }
   if (!loading.faults.empty()) {
     Error error{Code::validation_failed, {}, {}, {}};
     for (const std::string& line : loading.faults) error.detail += (error.detail.empty() ? "" : "\n") + line;
@@ -132,7 +136,7 @@ bool DetectorSet::evaluate(EvaluationRequest request, std::size_t worker, WorkPo
 }
 
 std::vector<DetectorInfo> DetectorSet::list(std::string_view tenant) const {
-  std::vector<DetectorInfo> all = state_->missing;
+  std::vector<DetectorInfo> all = state_->not_loaded;
   const DetectorList& detectors = state_->detectors_of(tenant);
   for (const std::shared_ptr<InstancePool>& common : state_->defaults) {
     const Detector& detector = *common->detector;

@@ -58,9 +58,9 @@ struct DetectorInfo {
   std::string settings_json;        // effective for the tenant; empty: no settings
   std::string settings_hash;        // SHA-256 of the settings as canonical JSON; empty if not loaded
   model::DetectorMode mode = model::DetectorMode::live;
-  bool enabled = true;  // false: the tenant disables it
+  bool enabled = true;  // false: switched off, or disabled by the tenant
   bool optional = false;
-  bool loaded = true;  // false: it is optional and could not be loaded; `fault` says why
+  bool loaded = true;  // false: it is switched off, or it is optional and could not be loaded; then `fault` says why
   std::string fault;
   bool quarantined = false;
   std::string quarantine_reason;
@@ -107,7 +107,7 @@ class DetectorSet : public std::enable_shared_from_this<DetectorSet> {
   // WorkPool::run_with_deadline).
   bool evaluate(EvaluationRequest request, std::size_t worker, WorkPool& pool, EvaluationCallbacks callbacks);
 
-  // All detectors by key, with the tenant's settings (empty tenant: the default settings).
+  // All configured detectors by key, with the tenant's settings (empty tenant: the default settings).
   std::vector<DetectorInfo> list(std::string_view tenant = {}) const;
 
   std::size_t workers() const;

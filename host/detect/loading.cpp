@@ -23,6 +23,17 @@ std::string named(const model::DetectorEntry& entry) {
 
 }  // namespace
 
+DetectorInfo without_library(const model::DetectorEntry& entry) {
+  DetectorInfo info;
+  info.key = entry.key;
+  info.library = entry.library;
+  info.settings_json = entry.settings_json;
+  info.mode = entry.mode;
+  info.optional = entry.optional;
+  info.loaded = false;
+  return info;
+}
+
 std::unique_ptr<Detector> Loading::load(const model::DetectorEntry& entry) {
   auto detector = std::make_unique<Detector>(entry, settings_, context_);
   Result<LibraryFile> file = find_library(entry.library, settings_.search_path);
@@ -93,13 +104,7 @@ void Loading::refuse(const model::DetectorEntry& entry, const std::string& why) 
   const std::string line = named(entry) + ": " + why;
   if (!entry.optional) return faults.push_back(line);
   if (context_.log) context_.log(LogLevel::warn, line + " It is optional: the service continues without it.");
-  DetectorInfo info;
-  info.key = entry.key;
-  info.library = entry.library;
-  info.settings_json = entry.settings_json;
-  info.mode = entry.mode;
-  info.optional = true;
-  info.loaded = false;
+  DetectorInfo info = without_library(entry);
   info.fault = why;
   missing.push_back(std::move(info));
 }

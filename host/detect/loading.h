@@ -10,6 +10,9 @@
 
 namespace runwarden::detect {
 
+// What is known of a detector that is not loaded.
+DetectorInfo without_library(const model::DetectorEntry& entry);
+
 class Loading {
  public:
   // Settings and context outlive this.

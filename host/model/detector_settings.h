@@ -36,6 +36,7 @@ struct DetectorSettings {
   int quarantine_failures = 5;
   std::int64_t quarantine_window_ms = 60'000;
   std::vector<DetectorEntry> entries;
+  std::vector<DetectorEntry> switched_off;  // configured, but not to be loaded
   std::map<std::string, TenantChange> tenants;
 };
 

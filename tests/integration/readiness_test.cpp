@@ -88,6 +88,21 @@ TEST(Readiness, AnOptionalDetectorThatIsMissing_IsNamedWith200) {
   EXPECT_EQ(json::parse(ready.body)["notLoaded"], json::array({"nowhere"}));
 }
 
+TEST(Readiness, ADetectorThatIsSwitchedOff_IsListedAndNotMissed) {
+  const std::string yaml = "detectors:\n  search_path: [\"" + plugin_folder() + "\"]\n  include: []\n  enabled:\n" +
+                           "    - {key: false_success}\n    - {key: schema_ghost, off: true, settings: {a: 1}}\n";
+  ServiceProcess service(with("", yaml));
+  EXPECT_EQ(json::parse(readyz(service).body)["notLoaded"], json::array());
+  const json items = json::parse(service.get("/v1/detectors", service.make_key()).body)["items"];
+  ASSERT_EQ(items.size(), 2u);
+  EXPECT_EQ(items[0]["enabled"], true);
+  EXPECT_EQ(items[1]["key"], "schema_ghost");
+  EXPECT_EQ(items[1]["enabled"], false);
+  EXPECT_EQ(items[1]["loaded"], false);
+  EXPECT_EQ(items[1]["settings"], json::parse(R"({"a":1})"));
+  EXPECT_THAT(service.cli({"detectors", "list", "--json"}).out, HasSubstr(R"("key":"schema_ghost")"));
+}
+
 TEST(Readiness, ADetectorThatFailsOnTheCanary_Is503_UntilItIsQuarantined) {
   const std::string yaml = "detectors:\n  quarantine: {failures: 2, window: 10m}\n  search_path: [\"" RUNWARDEN_TEST_ZOO "\", \"" +
                            plugin_folder() +

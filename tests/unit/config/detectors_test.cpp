@@ -74,6 +74,8 @@ detectors:
 )");
   ASSERT_TRUE(settings.ok()) << settings.error().detail;
   EXPECT_THAT(shown(*settings), ElementsAre(R"(a a.so {"deep":[1]})", "c /abs/c.so {}", R"(b b.so {"two":{"z":3},"three":3,"one":1})"));
+  ASSERT_EQ(settings->detectors.switched_off.size(), 1u);
+  EXPECT_EQ(settings->detectors.switched_off[0].key, "d");
 }
 
 TEST_F(DetectorsTest, WithoutIncludeButWithEntries_TakesDetectorsDBesideTheFile) {
