@@ -42,6 +42,14 @@ struct DetectorSet::State {
     return own == tenants.end() ? defaults : own->second;
   }
 
+  bool is_disabled(const std::string& key, std::string_view tenant) const {
+    const auto change = settings.tenants.find(std::string(tenant));
+    if (change == settings.tenants.end()) return false;
+    const std::vector<std::string>& keys = change->second.disabled;
+    return std::find(keys.begin(), keys.end(), key) != keys.end();
+  }
+
+  void report_missing(model::Verdict& verdict, std::string_view tenant) const;
   void load_all(Loading& loading);
   DetectorList tenant_detectors(Loading& loading, const std::string& tenant, const model::TenantChange& change) const;
 };
@@ -65,6 +73,21 @@ void DetectorSet::State::load_all(Loading& loading) {
   for (const auto& [tenant, change] : settings.tenants) {
     loading.check_tenant(tenant, change);
     tenants.emplace(tenant, tenant_detectors(loading, tenant, change));
+  }
+}
+
+// Optional detectors that could not be loaded. Without a report, their silence would look like a run without failures.
+void DetectorSet::State::report_missing(model::Verdict& verdict, std::string_view tenant) const {
+  for (const DetectorInfo& one : not_loaded) {
+    if (!one.enabled || is_disabled(one.key, tenant)) continue;
+    std::vector<model::DetectorReport>& reports = one.mode == model::DetectorMode::shadow ? verdict.shadow_reports : verdict.reports;
+    const auto at = std::find_if(reports.begin(), reports.end(), [&](const model::DetectorReport& next) { return next.key >= one.key; });
+    if (at != reports.end() && at->key == one.key) continue;  // it is only missing for another tenant
+    model::DetectorReport report;
+    report.key = one.key;
+    report.status = model::DetectorStatus::not_evaluable;
+    report.reason = "the detector is optional and could not be loaded";
+    reports.insert(at, std::move(report));
   }
 }
 
@@ -125,11 +148,19 @@ model::Verdict DetectorSet::evaluate(const model::Run& run, std::string_view ten
     reports_of(verdict, *instances).push_back(std::move(*report));
   }
   sort_findings(verdict);
+  state_->report_missing(verdict, tenant);
   return verdict;
 }
 
 bool DetectorSet::evaluate(EvaluationRequest request, std::size_t worker, WorkPool& pool, EvaluationCallbacks callbacks) {
   const DetectorList& detectors = state_->detectors_of(request.tenant);
+  if (!state_->not_loaded.empty()) {
+    callbacks.done = [self = shared_from_this(), tenant = request.tenant, done = std::move(callbacks.done)](std::size_t by,
+                                                                                                            EvaluationResult result) {
+      self->state_->report_missing(result.verdict, tenant);
+      done(by, std::move(result));
+    };
+  }
   const auto evaluation = std::make_shared<Evaluation>(shared_from_this(), detectors, state_->evaluation_context, std::move(request), pool,
                                                        std::move(callbacks));
   return evaluation->resume(worker);
@@ -137,6 +168,7 @@ bool DetectorSet::evaluate(EvaluationRequest request, std::size_t worker, WorkPo
 
 std::vector<DetectorInfo> DetectorSet::list(std::string_view tenant) const {
   std::vector<DetectorInfo> all = state_->not_loaded;
+  for (DetectorInfo& one : all) one.enabled = one.enabled && !state_->is_disabled(one.key, tenant);
   const DetectorList& detectors = state_->detectors_of(tenant);
   for (const std::shared_ptr<InstancePool>& common : state_->defaults) {
     const Detector& detector = *common->detector;

@@ -151,6 +151,32 @@ TEST_F(DetectorSetTest, WhenTheSetIsListed_EveryDetectorIsDescribed) {
   EXPECT_TRUE(info.enabled && info.loaded && !info.quarantined);
 }
 
+TEST_F(DetectorSetTest, WhenAnOptionalDetectorIsMissing_EachRunSaysSo) {
+  enable("good");
+  settings.entries.push_back({"absent", "nowhere.so", {}, true, {}});
+  settings.tenants["acme"] = {{"absent"}, {}};
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  const auto reports = (*set)->evaluate(run, {}, 0).reports;
+  ASSERT_EQ(reports.size(), 2U);
+  EXPECT_EQ(reports[0].key, "absent");
+  EXPECT_EQ(reports[0].status, DetectorStatus::not_evaluable);
+  EXPECT_THAT(reports[0].reason, HasSubstr("could not be loaded"));
+  EXPECT_EQ((*set)->evaluate(run, "acme", 0).reports.size(), 1U);
+}
+
+TEST_F(DetectorSetTest, WhenADetectorIsSwitchedOff_ItIsOnlyListed) {
+  enable("good");
+  settings.switched_off.push_back({"absent", "nowhere.so", "{}", false, {}});
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  EXPECT_EQ((*set)->evaluate(run, {}, 0).reports.size(), 1U);
+  const auto listed = (*set)->list();
+  ASSERT_EQ(listed.size(), 2U);
+  EXPECT_EQ(listed[0].key, "absent");
+  EXPECT_FALSE(listed[0].enabled || listed[0].loaded);
+}
+
 TEST_F(DetectorSetTest, WhenATenantHasChanges_TheyAreItsOwn) {
   enable("good").settings_json = R"({"repeats":3})";
   settings.entries.push_back({"zoo_two", "good.so", {}, false, {}});

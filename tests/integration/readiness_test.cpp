@@ -86,6 +86,20 @@ TEST(Readiness, AnOptionalDetectorThatIsMissing_IsNamedWith200) {
   const HttpAnswer ready = readyz(service);
   EXPECT_EQ(ready.status, 200) << ready.body;
   EXPECT_EQ(json::parse(ready.body)["notLoaded"], json::array({"nowhere"}));
+  const json reports = json::parse(service.post("/v1/ingest/runs", service.make_key(), R"({"runId":"r"})").body)["detectors"];
+  ASSERT_EQ(reports.size(), 2u);
+  EXPECT_EQ(reports[1]["key"], "nowhere");
+  EXPECT_EQ(reports[1]["status"], "not_evaluable");
+  EXPECT_THAT(reports[1]["reason"].get<std::string>(), HasSubstr("could not be loaded"));
+}
+
+TEST(Readiness, AMissingDetectorThatATenantDisables_IsNotReportedToIt) {
+  const std::string yaml = "detectors:\n  search_path: [\"" + plugin_folder() + "\"]\n  include: []\n  enabled:\n" +
+                           "    - {key: false_success}\n    - {key: nowhere, optional: true}\n  tenants: {acme: {disabled: [nowhere]}}\n";
+  ServiceProcess service(with("", yaml));
+  const std::string key = service.make_key("acme");
+  EXPECT_EQ(json::parse(service.post("/v1/ingest/runs", key, R"({"runId":"r"})").body)["detectors"].size(), 1u);
+  EXPECT_EQ(json::parse(service.get("/v1/detectors", key).body)["items"][1]["enabled"], false);
 }
 
 TEST(Readiness, ADetectorThatIsSwitchedOff_IsListedAndNotMissed) {
