@@ -75,18 +75,25 @@ std::optional<Refusal> check_media(const http::RequestHead& head, Admission& adm
   return refusal;
 }
 
-std::optional<Refusal> check_idempotency(const http::RequestHead& head, Admission& admission) {
+std::optional<Error> check_idempotency(const http::RequestHead& head, Admission& admission) {
   // Spans have ids, so repeating an OTLP request is safe without an Idempotency-Key.
   const bool taken = admission.route->access == Access::ingest || admission.route->access == Access::manage;
-  if (!taken || is_otlp(admission.route->id)) return std::nullopt;
+  if (!taken || admission.route->method != "POST" || is_otlp(admission.route->id)) return std::nullopt;
   auto values = values_of(head, "idempotency-key");
   if (values.empty()) return std::nullopt;
   const std::string& key = values[0];
   const bool visible = std::all_of(key.begin(), key.end(), [](char c) { return c > 0x20 && c < 0x7F; });
   if (values.size() > 1 || key.empty() || key.size() > 255 || !visible) {
-    return refuse(Code::bad_request, "Idempotency-Key must be one field of 1 to 255 visible ASCII characters");
+    return Error{Code::bad_request, "Idempotency-Key must be one field of 1 to 255 visible ASCII characters", {}, {}};
   }
   admission.idempotency_key = key;
+  return std::nullopt;
+}
+
+std::optional<Error> check_query(const http::RequestHead& head, Admission& admission) {
+  auto query = parse_query(head.query);
+  if (!query.ok()) return std::move(query.error());
+  admission.query = std::move(*query);
   return std::nullopt;
 }
 
@@ -208,12 +215,10 @@ std::variant<Admission, Refusal> admit(const http::RequestHead& head, const Door
   }
   if (admission.route->method == "POST") {
     if (auto refusal = check_media(head, admission)) return std::move(*refusal);
-    if (auto refusal = check_idempotency(head, admission)) return std::move(*refusal);
   }
   for (const std::string& tags : values_of(head, "if-none-match")) admission.if_none_match.append(tags).append(",");
-  auto query = parse_query(head.query);
-  if (!query.ok()) return Refusal{std::move(query.error()), {}};
-  admission.query = std::move(*query);
+  admission.fault = check_idempotency(head, admission);
+  if (!admission.fault) admission.fault = check_query(head, admission);
   return admission;
 }
 

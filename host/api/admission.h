@@ -1,4 +1,5 @@
-// Decides from a request's head whether to read its body. Checks route, method, key, scope, rate, media type and coding, in that order.
+// Decides from a request's head whether to read its body. Checks route, method, key, scope, rate, media type, coding, Idempotency-Key and
+// query, in that order.
 // Pure, except for the key ring and the rate limiter; any thread.
 #pragma once
 
@@ -30,6 +31,7 @@ struct Admission {
   Media media = Media::none;
   std::optional<std::string> idempotency_key;
   std::string if_none_match;  // all fields of that name, joined by commas
+  std::optional<Error> fault;  // refuses the request, unless its body is too large, which ranks before it
 };
 
 struct Refusal {

@@ -233,8 +233,8 @@ class TriageRequestHandler final : public RequestHandler {
     auto lease = parts().in_flight.take(admission().principal->tenant, body.size());
     auto reply_lease = parts().replies.reads.take(admission().principal->tenant, kReadReplyBytes);
     if (!lease || !reply_lease) return responder.send(http::problem(overloaded(), request_id()));
-    auto waiting = std::make_shared<Waiting>(Waiting{parts(), request_id(), std::move(responder), std::move(*lease), std::move(*reply_lease),
-                                                     ingest_request(), admission().parameters.at(0)});
+    auto waiting = std::make_shared<Waiting>(Waiting{parts(), request_id(), std::move(responder), std::move(*lease),
+                                                     std::move(*reply_lease), ingest_request(), admission().parameters.at(0)});
     waiting->request.body = std::move(body);
     if (admission().idempotency_key) {
       const std::string path = std::string(admission().route->pattern) + "\n" + waiting->cluster_id;
@@ -245,12 +245,13 @@ class TriageRequestHandler final : public RequestHandler {
         [waiting, tenant](std::size_t) {
           try {
             waiting->parts.ingest.triage.take(std::move(waiting->request), waiting->cluster_id,
-                                       [waiting, tenant](std::optional<Result<model::Cluster>> cluster) {
-                                         if (!cluster) return waiting->responder.hang_up();
-                                         tell(waiting, tenant, std::move(*cluster));
-                                       });
+                                              [waiting, tenant](std::optional<Result<model::Cluster>> cluster) {
+                                                if (!cluster) return waiting->responder.hang_up();
+                                                tell(waiting, tenant, std::move(*cluster));
+                                              });
           } catch (const store::StoreError& fault) {
-            waiting->responder.send(http::problem(store_problem(fault, Code::unavailable), waiting->request_id));  // nothing was written yet
+            waiting->responder.send(
+                http::problem(store_problem(fault, Code::unavailable), waiting->request_id));  // nothing was written yet
           }
         },
         tenant);
@@ -457,6 +458,7 @@ std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) 
     accepted.max_body_bytes = kMaxLoginBytes;
     accepted.limit_name = {};
   }
+  if (admission.fault) accepted.refusal = refusal_reply(head, parts_.redaction.error(std::move(*admission.fault), head.query));
   accepted.request_handler = request_handler_for(parts_, std::move(admission), head);
   return accepted;
 }

@@ -201,17 +201,18 @@ void Connection::accept(Accepted accepted, bool more_follows) {
   const Framing& framing = request_->parser.framing();
   request_->request_handler = std::move(accepted.request_handler);
   const bool lines = accepted.form == BodyForm::lines;
+  const std::uint64_t limit = lines ? accepted.max_batch_bytes : accepted.max_body_bytes;
+  if (framing.coding == Coding::identity && framing.content_length > limit) return fail(too_large(limit, accepted.limit_name));
+  if (accepted.refusal) return refuse(std::move(*accepted.refusal));
   if (!framing.has_body()) {
     if (!lines) return hand_body({});
     LineBatch none;
     none.last = true;
     return hand_lines(std::move(none));
   }
-  const std::uint64_t limit = lines ? accepted.max_batch_bytes : accepted.max_body_bytes;
-  if (framing.coding == Coding::identity && framing.content_length > limit) return fail(too_large(limit, accepted.limit_name));
   request_->limit_name = accepted.limit_name;
-  request_->reader.emplace(
-      BodyPlan{accepted.form, framing.coding, accepted.max_body_bytes, accepted.max_batch_bytes, accepted.max_lines, framing.content_length});
+  request_->reader.emplace(BodyPlan{accepted.form, framing.coding, accepted.max_body_bytes, accepted.max_batch_bytes, accepted.max_lines,
+                                    framing.content_length});
   phase_ = Phase::body;
   if (framing.expect_continue && !more_follows) {
     constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";
@@ -314,7 +315,8 @@ void Connection::on_completion(Completion completion) {
     if (context_.bodies_end) end_body();
   } else {
     const Error lost{Code::internal, "the request could not be handled", {}, {}};
-    Reply reply = completion.kind == Completion::Kind::answer ? std::move(completion.reply) : request_->request_handler->refusal(lost, request_->head.request_id);
+    Reply reply = completion.kind == Completion::Kind::answer ? std::move(completion.reply)
+                                                              : request_->request_handler->refusal(lost, request_->head.request_id);
     answer(std::move(reply), body_unread() ? After::close : After::keep_open);
   }
   if (!dead()) advance_pending();

@@ -58,6 +58,7 @@ struct Accepted {
   std::uint64_t max_batch_bytes = 0;  // lines: decoded, all of them
   std::uint64_t max_lines = 0;        // lines: non-empty ones
   std::string_view limit_name = {};   // the setting that limits the body, for the error; static storage
+  std::optional<Reply> refusal = {};  // the answer instead of reading the body, unless its length exceeds the limit
 };
 
 // Describes each answer that was sent or dropped, for the log and the metrics.
@@ -74,7 +75,8 @@ struct Answered {
 class Handler {
  public:
   virtual ~Handler() = default;
-  // [worker] Refuses the request, or decides how to read its body. Called before the body is read; must not block.
+  // [worker] Refuses the request, or decides how to read its body. A fault that ranks behind the body's size is Accepted::refusal. Called
+  // before the body is read; must not block.
   virtual std::variant<Reply, Accepted> on_head(const RequestHead& head) = 0;
   virtual void on_answered(const Answered& answered) = 0;  // [worker]
 };

@@ -46,6 +46,11 @@ TEST_F(Admission, RefusalsComeInTheirOrder) {
                             "streamed as events), or raise"),
             std::string::npos)
       << large.body;
+  const std::string bad_key = "Idempotency-Key: a b\r\n";
+  EXPECT_EQ(send("POST /v1/ingest/runs", bearer(key_) + kJson + bad_key, std::string(9 << 20, 'x')).status, 413);
+  EXPECT_EQ(send("POST /v1/ingest/runs?a=%zz", bearer(key_) + kJson, std::string(9 << 20, 'x')).status, 413);
+  EXPECT_EQ(send("POST /v1/ingest/runs", bearer(key_) + "Content-Type: text/plain\r\n" + bad_key, broken).status, 415);
+  EXPECT_EQ(send("POST /v1/ingest/runs", bearer(key_) + kJson + bad_key, "[]").status, 400);
   EXPECT_EQ(send("POST /v1/ingest/runs", bearer(key_) + kJson, broken).status, 400);
   EXPECT_EQ(send("POST /v1/ingest/runs", bearer(key_) + kJson, "[]").status, 422);
 }
