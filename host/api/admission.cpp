@@ -94,7 +94,9 @@ std::optional<Error> check_query(const http::RequestHead& head, Admission& admis
   auto query = parse_query(head.query);
   if (!query.ok()) return std::move(query.error());
   admission.query = std::move(*query);
-  return std::nullopt;
+  if (takes_query(*admission.route) || admission.query.empty()) return std::nullopt;
+  return Error{
+      Code::bad_request, "the query has no member \"" + admission.query[0].first.substr(0, 80) + "\"; this request takes none", {}, {}};
 }
 
 constexpr std::string_view kCookie = "rw_session";

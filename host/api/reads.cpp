@@ -1,5 +1,6 @@
 #include "api/reads.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
@@ -79,7 +80,8 @@ Result<RunQuery> run_query(const std::vector<std::pair<std::string, std::string>
     }
     asked.revision = revision;
   }
-  if (asked.head && asked.max_text) return bad_query("the query has both \"view\" and \"maxText\"; a head has no steps, so leave maxText out");
+  if (asked.head && asked.max_text)
+    return bad_query("the query has both \"view\" and \"maxText\"; a head has no steps, so leave maxText out");
   return asked;
 }
 
@@ -267,7 +269,8 @@ Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
 
 // The mapping of the current run, including spans that arrived after it resolved.
 Result<std::string> Reads::run_mapping(const Admission& admission, Lease& lease) {
-  if (!admission.query.empty()) return bad_query("the query of a mapping has no members, got \"" + admission.query[0].first.substr(0, 80) + "\"");
+  if (!admission.query.empty())
+    return bad_query("the query of a mapping has no members, got \"" + admission.query[0].first.substr(0, 80) + "\"");
   auto found = asked(admission, std::nullopt);
   if (!found.ok()) return std::move(found.error());
   const model::RunRecord& head = found->head;
@@ -405,7 +408,8 @@ Result<std::string> Reads::review_history(const Admission& admission) {
 }
 
 Result<std::string> Reads::failures(const Admission& admission) {
-  auto query = ListQuery::read(admission.query, {"runId", "detector", "severity", "minScore", "fingerprint", "mode", "review"}, "/v1/failures");
+  auto query =
+      ListQuery::read(admission.query, {"runId", "detector", "severity", "minScore", "fingerprint", "mode", "review"}, "/v1/failures");
   if (!query.ok()) return std::move(query.error());
   const model::TenantId tenant = admission.principal->tenant;
   auto range = query->range(tenant, seal_);
@@ -518,13 +522,23 @@ Result<std::string> Reads::policy(const Admission& admission) {
   return list_json(page, query->next_cursor(tenant, seal_, page.next), ingest::policy_json);
 }
 
+// A cursor holds how many detectors came before.
 Result<std::string> Reads::detectors(const Admission& admission) {
+  auto query = ListQuery::read_page(admission.query, "/v1/detectors");
+  if (!query.ok()) return std::move(query.error());
+  const model::TenantId tenant = admission.principal->tenant;
+  const auto range = query->range(tenant, seal_);
+  if (!range.ok()) return range.error();
+  const auto detectors = detectors_()->list(admission.principal->tenant_name);
+  const std::size_t begin = std::min<std::size_t>(range->after ? range->after->seq : 0, detectors.size());
+  const std::size_t end = begin + std::min(range->limit, detectors.size() - begin);
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("items").begin_array();
   const std::int64_t since_ms = clock_.wall_ms() - ingest::kReviewWindowDays * 86'400'000LL;
-  const auto reviewed = reviews_.review_counts(admission.principal->tenant, since_ms);
-  for (const detect::DetectorInfo& one : detectors_()->list(admission.principal->tenant_name)) {
+  const auto reviewed = reviews_.review_counts(tenant, since_ms);
+  for (std::size_t i = begin; i < end; ++i) {
+    const detect::DetectorInfo& one = detectors[i];
     out.begin_object()
         .key("key")
         .string(one.key)
@@ -543,7 +557,8 @@ Result<std::string> Reads::detectors(const Admission& admission) {
     ingest::write_review_counts(out.key("reviews"), one.key, reviewed);
     out.key("settings").raw(one.settings_json.empty() ? "{}" : one.settings_json).end_object();
   }
-  out.end_array().key("nextCursor").null().end_object();
+  const auto next = end < detectors.size() ? std::optional(model::RecordKey{0, end}) : std::nullopt;
+  out.end_array().key("nextCursor").raw(query->next_cursor(tenant, seal_, next)).end_object();
   return text;
 }
 

@@ -147,6 +147,22 @@ bool serves(const Route& route, std::string_view method) {
 
 }  // namespace
 
+bool takes_query(const Route& route) {
+  switch (route.access) {
+    case Access::open:
+    case Access::page:
+    case Access::session: return true;  // browsers and probes add members of their own, to get past caches
+    default: break;
+  }
+  switch (route.id) {
+    case RouteId::failure:
+    case RouteId::investigation:
+    case RouteId::openapi:
+    case RouteId::webhook: return false;
+    default: return route.method != "POST";
+  }
+}
+
 std::span<const Route> routes() {
   return kRoutes;
 }

@@ -86,6 +86,9 @@ struct Match {
   std::vector<std::string> parameters;  // the segment of each `{...}`, percent-decoded once
 };
 
+// False: the route's requests have no query. Other routes check the members of theirs.
+bool takes_query(const Route& route);
+
 // The documented routes.
 std::span<const Route> routes();
 

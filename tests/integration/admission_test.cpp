@@ -55,6 +55,53 @@ TEST_F(Admission, RefusalsComeInTheirOrder) {
   EXPECT_EQ(send("POST /v1/ingest/runs", bearer(key_) + kJson, "[]").status, 422);
 }
 
+TEST_F(Admission, AnUnknownMemberOfTheQueryIsRefusedEverywhere) {
+  for (const char* route : {"/v1/runs",
+                            "/v1/runs/none",
+                            "/v1/runs/none/mapping",
+                            "/v1/runs/none/explain",
+                            "/v1/runs/none/bundle",
+                            "/v1/failures",
+                            "/v1/failures/none",
+                            "/v1/failures/none/investigation",
+                            "/v1/changes",
+                            "/v1/policies",
+                            "/v1/policies/none",
+                            "/v1/detectors",
+                            "/v1/clusters",
+                            "/v1/clusters/none",
+                            "/v1/timeline",
+                            "/v1/baseline",
+                            "/v1/dimensions",
+                            "/v1/tail",
+                            "/v1/ledger",
+                            "/v1/webhooks",
+                            "/v1/openapi.json"}) {
+    const auto answer = send("GET " + std::string(route) + "?nope=1", bearer(key_));
+    EXPECT_EQ(answer.status, 400) << route << answer.body;
+    EXPECT_NE(answer.body.find("nope"), std::string::npos) << answer.body;
+  }
+  for (const char* route : {"/v1/ingest/runs", "/v1/ingest/events", "/v1/ingest/changes", "/v1/ingest/policies", "/v1/analyze"}) {
+    EXPECT_EQ(send("POST " + std::string(route) + "?nope=1", bearer(key_) + kJson, "{}").status, 400) << route;
+  }
+  EXPECT_EQ(send("GET /healthz?nope=1", "").status, 200);
+}
+
+TEST_F(Admission, TheListOfDetectorsHasPages) {
+  std::vector<std::string> keys;
+  std::string cursor;
+  do {
+    const auto answer = send("GET /v1/detectors?limit=2" + cursor, bearer(key_));
+    ASSERT_EQ(answer.status, 200) << answer.body;
+    const json page = json::parse(answer.body);
+    for (const json& item : page["items"]) keys.push_back(item["key"]);
+    cursor = page["nextCursor"].is_null() ? "" : "&cursor=" + page["nextCursor"].get<std::string>();
+  } while (!cursor.empty());
+  EXPECT_EQ(keys, (std::vector<std::string>{"context_overflow", "expensive_loop", "false_success", "missing_tool_call", "schema_ghost"}));
+  EXPECT_EQ(send("GET /v1/detectors?limit=0", bearer(key_)).status, 400);
+  EXPECT_EQ(send("GET /v1/detectors?cursor=forged", bearer(key_)).status, 400);
+}
+
 TEST_F(Admission, AllowSaysWhichMethods) {
   EXPECT_EQ(send("GET /v1/ingest/runs", "").header("allow"), "POST");
   EXPECT_EQ(send("DELETE /v1/runs/a", "").header("allow"), "GET, HEAD");

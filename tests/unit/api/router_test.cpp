@@ -43,6 +43,18 @@ TEST(Router, PathsOfOtlp_MayEndInASlash) {
   }
 }
 
+TEST(Router, RequestsWithoutAQuery_AreThoseThatHaveNoUseForOne) {
+  for (const char* path : {"/v1/ingest/runs", "/v1/analyze", "/v1/webhooks"}) {
+    EXPECT_FALSE(takes_query(*matched("POST", path).route)) << path;
+  }
+  for (const char* path : {"/v1/failures/f", "/v1/failures/f/investigation", "/v1/openapi.json"}) {
+    EXPECT_FALSE(takes_query(*matched("GET", path).route)) << path;
+  }
+  for (const char* path : {"/v1/runs", "/v1/runs/r", "/v1/detectors", "/healthz"}) {
+    EXPECT_TRUE(takes_query(*matched("GET", path).route)) << path;
+  }
+}
+
 TEST(Router, OtherPaths_NameNone) {
   for (const char* path : {"", "*", "//", "/v1", "/v1/", "/v1/run", "/v1/runs/", "/v1/runs/a/b", "/healthz/", "/HEALTHZ",
                            "/v1//ingest/runs", "/v1/ingest/runs/x"}) {
