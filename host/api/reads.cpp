@@ -96,7 +96,7 @@ Result<store::RunQuery> read_runs_query(const ListQuery& query, model::TenantId 
   runs.outlines = *heads_only ? store::OutlineToo::yes : store::OutlineToo::no;
   runs.range = *range;
   runs.detector = query.text("detector");
-  runs.min_score = *score;
+  if (query.find("minScore") != nullptr) runs.min_score = *score;
   if (const std::string* state = query.find("state")) {
     if (*state != "open" && *state != "resolved")
       return bad_query("the query's state must be open or resolved, got \"" + state->substr(0, 80) + "\"");

@@ -20,8 +20,11 @@ constexpr std::uint64_t kOwnChangeBytes = 1024;
 // The most JSON that a run makes without its steps.
 std::uint64_t outline_bytes(const model::RunRecord& head);
 
+// Looks at the run alone: its highest score may be another detector's than the query's (asks_for_one_failure).
 bool fits(const RunQuery& query, const model::RunRecord& run);
 bool fits(const FailureQuery& query, const model::FailureRecord& failure);
+// Whether the run's failures must be read to see that one of them meets the whole query.
+bool asks_for_one_failure(const RunQuery& query, const model::RunRecord& run);
 bool fits(const CandidateQuery& query, const model::Opinion& opinion);
 
 // A page that is being filled. Call has_room() for each match; the first match without room shows that the list goes on.

@@ -39,7 +39,7 @@ struct RunQuery {
   Range range = {};  // of receipt
   std::optional<model::RunState> state = std::nullopt;
   std::string detector = {};  // one that found something in the run; empty: any
-  int min_score = 0;
+  std::optional<int> min_score = std::nullopt;  // of a failure of that detector; nothing: runs without failures, too
   std::optional<model::RunSource> source = std::nullopt;
   OutlineToo outlines = OutlineToo::no;  // yes: json_bytes and Range::max_bytes count the outlines
 };

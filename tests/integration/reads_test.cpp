@@ -80,6 +80,9 @@ TEST_F(Reading, Filters) {
   EXPECT_EQ(count("/v1/runs?detector=schema_ghost"), 0u);
   EXPECT_EQ(count("/v1/runs?minScore=95"), 1u);
   EXPECT_EQ(count("/v1/runs?minScore=96"), 0u);
+  EXPECT_EQ(count("/v1/runs?minScore=0"), 1u) << "the others have no failure";
+  EXPECT_EQ(count("/v1/runs?detector=false_success&minScore=95"), 1u);
+  EXPECT_EQ(count("/v1/runs?detector=false_success&minScore=96"), 0u);
   EXPECT_EQ(count("/v1/runs?state=open"), 1u);
   EXPECT_EQ(count("/v1/runs?state=resolved"), 2u);
   EXPECT_EQ(count("/v1/runs?since=2100-01-01T00:00:00Z"), 0u);

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "store/change_codec.h"
-#include "store/opinion_codec.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
+#include "store/lmdb/time_bucket_counts.h"
+#include "store/opinion_codec.h"
 #include "store/page_filling.h"
 #include "store/record_codec.h"
-#include "store/lmdb/time_bucket_counts.h"
 
 namespace runwarden::store {
 namespace {
@@ -77,6 +77,19 @@ void visit_failures_of_run(const Listing& from, model::TenantId tenant, const Fa
   }
 }
 
+bool fits(const Txn& txn, const Tables& tables, model::TenantId tenant, const RunQuery& query, const StoredRun& head) {
+  if (!fits(query, head.run)) return false;
+  if (!asks_for_one_failure(query, head.run)) return true;
+  FailureQuery failures;
+  failures.detector = query.detector;
+  failures.min_score = *query.min_score;
+  return std::any_of(head.failures.begin(), head.failures.end(), [&](const model::RecordKey& at) {
+    const KeyBytes key = place_key(tenant, at);
+    const auto value = txn.get(tables.failures.handle, key);
+    return value && fits(failures, decoded(tables.failures, key, [&] { return decode_failure_head(key, *value); }));
+  });
+}
+
 }  // namespace
 
 Page<model::RunRecord> list_runs(const Listing& from, model::TenantId tenant, const RunQuery& query) {
@@ -89,7 +102,7 @@ Page<model::RunRecord> list_runs(const Listing& from, model::TenantId tenant, co
               if (only_open) value = txn.get(tables.runs.handle, key).value_or(std::string_view());
               if (value.empty()) return true;
               StoredRun head = decoded(tables.runs, key, [&] { return decode_run_head(key, value, query.outlines); });
-              if (!fits(query, head.run)) return true;
+              if (!fits(txn, tables, tenant, query, head)) return true;
               model::RunRecord run;
               if (query.outlines == OutlineToo::yes) {
                 run = std::move(head.run);
@@ -130,8 +143,10 @@ Page<model::RunRecord> list_cluster_runs(const Listing& from, const ClusterRef& 
               if (!value) return true;
               StoredRun head = decoded(tables.runs, key, [&] { return decode_run_head(key, *value, query.outlines); });
               const auto is_newer = [&](const model::RecordKey& other) { return other > at && belongs(txn, other); };
-              if (!fits(query, head.run) || std::any_of(head.failures.begin(), head.failures.end(), is_newer)) return true;
-              model::RunRecord run = query.outlines == OutlineToo::yes ? std::move(head.run) : sized_head(txn, tables, key, *value, std::move(head));
+              if (!fits(txn, tables, of.tenant, query, head) || std::any_of(head.failures.begin(), head.failures.end(), is_newer))
+                return true;
+              model::RunRecord run =
+                  query.outlines == OutlineToo::yes ? std::move(head.run) : sized_head(txn, tables, key, *value, std::move(head));
               if (query.outlines == OutlineToo::yes) run.json_bytes = outline_bytes(run);
               const bool full = page.items.size() >= query.range.limit || bytes + run.json_bytes > query.range.max_bytes;
               if (!page.items.empty() && full) {

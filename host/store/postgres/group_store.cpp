@@ -42,6 +42,8 @@ FROM runwarden.failure f JOIN runwarden.run r ON r.tenant = f.tenant AND r.time_
 WHERE f.tenant = $1 AND f.fingerprint = $2 AND NOT f.shadow AND f.run_time_ms >= $3 AND f.run_time_ms < $4 AND f.time_ms <= $5
   AND (f.time_ms, f.seq) < ($5, $6) AND NOT EXISTS (SELECT FROM runwarden.failure n WHERE n.tenant = f.tenant AND n.fingerprint = f.fingerprint
     AND NOT n.shadow AND n.run_time_ms = f.run_time_ms AND n.run_seq = f.run_seq AND (n.time_ms, n.seq) > (f.time_ms, f.seq))
+  AND ($8 = '' OR EXISTS (SELECT FROM runwarden.failure o WHERE o.tenant = f.tenant AND o.run_time_ms = f.run_time_ms AND o.run_seq = f.run_seq
+    AND NOT o.shadow AND o.detector = $8 AND o.score >= $9))
 ORDER BY f.time_ms DESC, f.seq DESC LIMIT $7)sql";
 
 constexpr model::RecordKey kBeyond{kEndMs, static_cast<std::uint64_t>(kEndMs)};
@@ -135,14 +137,23 @@ std::vector<model::TriageEntry> PostgresGroupStore::triage_history(model::Tenant
 }
 
 Page<model::RunRecord> PostgresGroupStore::cluster_runs(model::TenantId tenant, const model::ClusterKey& cluster, const RunQuery& query) {
+  if (!is_text(query.detector)) return {};
   Page<model::RunRecord> page;
   std::uint64_t bytes = 0;
   model::RecordKey last;  // failure of the run that was added last
   model::RecordKey behind = query.range.after.value_or(kBeyond);
   for (bool more = true; more;) {
     const Rows rows = pool_.read([&](Connection& connection) {
-      return connection.query(kClusterRuns, std::move(Params().i32(column(tenant)).bytes(view(cluster)).i64(query.range.since_ms).i64(query.range.before_ms)
-                                                          .i64(behind.time_ms).i64(column(behind.seq)).i64(kRunsAtOnce)));
+      return connection.query(kClusterRuns, std::move(Params()
+                                                          .i32(column(tenant))
+                                                          .bytes(view(cluster))
+                                                          .i64(query.range.since_ms)
+                                                          .i64(query.range.before_ms)
+                                                          .i64(behind.time_ms)
+                                                          .i64(column(behind.seq))
+                                                          .i64(kRunsAtOnce)
+                                                          .text(query.detector)
+                                                          .i16(static_cast<std::int16_t>(std::min(query.min_score.value_or(0), 1000)))));
     });
     more = rows.size() == static_cast<std::size_t>(kRunsAtOnce);
     for (std::size_t row = 0; row < rows.size(); ++row) {

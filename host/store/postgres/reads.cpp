@@ -327,12 +327,19 @@ Page<model::RunRecord> Reads::runs(model::TenantId tenant, const RunQuery& query
   if (!is_text(query.detector)) return {};
   std::string sql = kSelectHead + " FROM runwarden.run r" + in_range("r");
   if (query.state) sql += *query.state == model::RunState::open ? " AND r.state = 0" : " AND r.state = 1";
-  if (query.min_score > 0) sql += " AND r.max_score > 0 AND r.max_score >= $7";
+  const bool by_score = query.min_score.value_or(0) > 0;
+  if (query.min_score) sql += " AND r.fired <> '{}'";
+  if (by_score) sql += " AND r.max_score > 0 AND r.max_score >= $7";
   if (query.source) sql += *query.source == model::RunSource::client ? " AND r.source = 0" : " AND r.source = 1";
-  if (!query.detector.empty()) sql += query.min_score > 0 ? " AND $8 = ANY(r.fired)" : " AND $7 = ANY(r.fired)";
+  if (!query.detector.empty()) sql += by_score ? " AND $8 = ANY(r.fired)" : " AND $7 = ANY(r.fired)";
+  if (!query.detector.empty() && by_score) {
+    sql +=
+        " AND EXISTS (SELECT FROM runwarden.failure f WHERE f.tenant = r.tenant AND f.run_time_ms = r.time_ms AND f.run_seq = r.seq"
+        " AND NOT f.shadow AND f.score >= $7 AND f.detector = $8)";
+  }
   sql += newest_first("r");
   const auto more_params = [&](Params& params) {
-    if (query.min_score > 0) params.i16(static_cast<std::int16_t>(std::min(query.min_score, 1000)));
+    if (by_score) params.i16(static_cast<std::int16_t>(std::min(*query.min_score, 1000)));
     if (!query.detector.empty()) params.text(query.detector);
   };
   PageFilling<model::RunRecord> page(query.range);

@@ -184,6 +184,24 @@ TEST_P(ReadingContract, RunFilters_KeepWhatFits) {
   EXPECT_THAT(run_ids(query), ElementsAre("a"));
   query.state = model::RunState::open;
   EXPECT_THAT(run_ids(query), IsEmpty());
+  query = {};
+  query.min_score = 0;
+  EXPECT_THAT(run_ids(query), ElementsAre("b", "a")) << "only runs with a failure have a score";
+}
+
+TEST_P(ReadingContract, RunFiltersByDetectorAndScore_MeanOneFailure) {
+  RunWrite two = failing_run(1000, "two", "false_success", 95, "f");
+  two.failures.push_back(sample_failure({1001, store_->next_seq()}, "schema_ghost", 40, "g"));
+  two.run.fired.push_back("schema_ghost");
+  commit(two);
+  RunQuery query;
+  query.detector = "schema_ghost";
+  query.min_score = 40;
+  EXPECT_THAT(run_ids(query), ElementsAre("two"));
+  query.min_score = 41;
+  EXPECT_THAT(run_ids(query), IsEmpty());
+  query.detector = "false_success";
+  EXPECT_THAT(run_ids(query), ElementsAre("two"));
 }
 
 TEST_P(ReadingContract, FailureFilters_KeepWhatFits) {
