@@ -145,6 +145,7 @@ std::string open_run_json(const model::RunRecord& run, const std::vector<std::st
   out.key("state").string(name(model::RunState::open)).key("revision").integer(run.revision);
   out.key("receivedAt").string(format_time(run.key.time_ms));
   if (run.buffer) out.key("bufferedEvents").integer(run.buffer->events);
+  if (!run.failures_json.empty()) out.key("failures").raw(run.failures_json);
   out.end_object();
   return joined(so_far.ok() ? so_far->document : "{}", own);
 }
@@ -171,7 +172,8 @@ std::string run_outline_json(const model::RunRecord& run) {
   if (!is_open) out.key("resolution").string(name(run.resolution));
   out.key("revision").integer(run.revision).key("receivedAt").string(format_time(run.key.time_ms));
   if (run.buffer) out.key("bufferedEvents").integer(run.buffer->events);
-  if (!is_open) out.key("failures").raw(outline.failures).key("detectors").raw(outline.detectors).key("policies").raw(outline.policies);
+  if (!outline.failures.empty()) out.key("failures").raw(outline.failures);
+  if (!is_open) out.key("detectors").raw(outline.detectors).key("policies").raw(outline.policies);
   out.end_object();
   return joined(std::move(members), own);
 }

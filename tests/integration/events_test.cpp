@@ -193,6 +193,13 @@ TEST_F(Events, AfterTheEnd_NewEventsOpenTheNextRevision) {
   ASSERT_EQ(more.status, 202) << more.body;
   EXPECT_EQ(json::parse(more.body)["state"], "reopened");
   EXPECT_EQ(failures_of("again").size(), 1u) << "until it is resolved anew, the former revision's failures stand";
+  for (const char* view : {"/v1/runs/again", "/v1/runs/again?view=head"}) {
+    json open = get(view);
+    EXPECT_EQ(open["revision"], 2);
+    ASSERT_EQ(open["failures"].size(), 1u) << view;
+    EXPECT_EQ(open["failures"][0]["failureId"], previous);
+    EXPECT_EQ(open["failures"][0]["revision"], 1);
+  }
 
   ASSERT_EQ(post({{"runId", "again"}, {"events", {kClaim}}, {"final", true}}).status, 201);
   const json run = get("/v1/runs/again");
