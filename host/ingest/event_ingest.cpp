@@ -125,7 +125,8 @@ std::optional<IngestAnswer> EventIngest::answered_before(const std::shared_ptr<J
       return as_it_stands(*job);
     }
   }
-  const bool room = parts_.buffer.open_count() < parts_.max_open_runs;
+  // Final events leave no run open.
+  const bool room = job->final || parts_.buffer.open_count() < parts_.max_open_runs;
   if (room || parts_.store.find_run(job->request.tenant, job->events.run_id)) return std::nullopt;
   const std::string limit = "buffer.max_open_runs (" + std::to_string(parts_.max_open_runs) + ")";
   return refused(

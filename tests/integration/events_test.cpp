@@ -241,6 +241,19 @@ TEST_F(Events, FinalEventsBeyondTheMost_AreAnsweredWithTheirLastRevision) {
   EXPECT_EQ(again.body, answer.body);
 }
 
+TEST(OpenRuns, AsManyAsMayBe_DoNotKeepARunFromEndingAtOnce) {
+  ServiceProcess service(
+      {.yaml = "buffer: {max_open_runs: 1}\n", .server = {}, .limits = "{}", .store = {}, .binary = {}, .environment = {}});
+  const std::string key = service.make_key();
+  const auto post = [&](const std::string& run_id, bool final) {
+    const json body = {{"runId", run_id}, {"events", {kRefundFailed}}, {"final", final}};
+    return service.post("/v1/ingest/events", key, body.dump()).status;
+  };
+  EXPECT_EQ(post("open", false), 202);
+  EXPECT_EQ(post("no-room", false), 503);
+  EXPECT_EQ(post("ends-at-once", true), 201);
+}
+
 TEST_F(Events, EventsThatFillTwoRevisions_AreAnsweredWithTheSecond) {
   json events = json::array();
   for (int i = 0; i < 90; ++i) events.push_back({{"type", "retrieval"}, {"n", i}});

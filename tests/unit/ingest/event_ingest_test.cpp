@@ -138,13 +138,25 @@ class EventIngestTest : public ::testing::Test {
                          [](model::TenantId) { return std::string("acme"); },
                          [](const std::string& why) { ADD_FAILURE() << why; }},
                         {}};
-  EventIngest events_{{*store_, buffer_, *store_, pool_, clock_, keyed_queue_, resolver_, redaction_, reads_, {}, 2}};
+  EventIngest events_{{*store_, buffer_, *store_, pool_, clock_, keyed_queue_, resolver_, redaction_, reads_, {}, 2, 1}};
 };
 
 TEST_F(EventIngestTest, FinalEvents_EndTheirRun) {
   const IngestAnswer answer = post_final("a");
   EXPECT_EQ(answer.kind, Kind::created) << answer.error.detail;
   EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::resolved);
+}
+
+TEST_F(EventIngestTest, FinalEventsOfANewRun_NeedNoRoomAmongOpenRuns) {
+  store::EventsWrite other;
+  other.tenant = kAcme;
+  other.key = {clock_.wall_ms(), store_->next_seq()};
+  other.run_id = "other";
+  other.events.push_back({"o", event_of("o")});
+  test::commit(*store_, std::move(other));
+  ASSERT_EQ(store_->open_count(), 1u);
+  EXPECT_EQ(post_final("a").kind, Kind::created);
+  EXPECT_EQ(store_->open_count(), 1u);
 }
 
 TEST_F(EventIngestTest, FinalEventsOfSeveralRevisions_AreAnsweredWithTheLast) {
