@@ -3,12 +3,14 @@
 #include <optional>
 #include <utility>
 
+#include "base/canonical_json.h"
 #include "base/digest.h"
-#include "intake/change_reader.h"
-#include "model/record_ids.h"
+#include "base/json_members.h"
 #include "ingest/answers.h"
 #include "ingest/faults.h"
 #include "ingest/keyed_lock.h"
+#include "intake/change_reader.h"
+#include "model/record_ids.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -26,6 +28,13 @@ Error policy_conflict(const model::PolicyRecord& policy) {
               "\" is already stored with different content; send it as a new revision",
           {},
           {}};
+}
+
+bool same_content(const model::PolicyRecord& a, const model::PolicyRecord& b) {
+  const auto content_of = [](const model::PolicyRecord& policy) {
+    return canonical_json(json_member_view(policy.document, "content").value_or("null"));
+  };
+  return content_of(a) == content_of(b);
 }
 
 }  // namespace
@@ -113,11 +122,15 @@ void ChangeIngest::enter(const std::shared_ptr<Job>& job) {
     if (before && before->policy) return job->tell(answer_of(IngestAnswer::Kind::replayed, policy_json(*before->policy)));
     if (before && before->change) return job->tell(answer_of(IngestAnswer::Kind::replayed, change_json(*before->change)));
   }
+  submit(job);
+}
+
+void ChangeIngest::submit(const std::shared_ptr<Job>& job) {
   const bool of_policy = std::holds_alternative<store::PolicyWrite>(*job->write);
   std::string created = of_policy ? std::string() : change_json(std::get<store::ChangeWrite>(*job->write).change);
   const bool queued = parts_.queue.submit(
-      std::move(*job->write),
-      [job, created = std::move(created)](store::WriteResult result) {
+      *job->write,
+      [this, job, created = std::move(created)](store::WriteResult result) {
         using Outcome = store::WriteResult::Outcome;
         const auto kind = result.outcome == Outcome::stored ? IngestAnswer::Kind::created : IngestAnswer::Kind::replayed;
         switch (result.outcome) {
@@ -125,12 +138,22 @@ void ChangeIngest::enter(const std::shared_ptr<Job>& job) {
           case Outcome::replayed:
             if (result.policy) return job->tell(answer_of(kind, policy_json(*result.policy)));
             return job->tell(answer_of(kind, result.change ? change_json(*result.change) : created));
-          case Outcome::run_conflict: return job->tell(refused(policy_conflict(*result.policy)));
+          case Outcome::run_conflict:
+            // Large contents take time to compare, so not on the writer's thread.
+            return parts_.pool.post([this, job, known = std::move(*result.policy)](std::size_t) { answer_conflict(job, known); });
           default: return job->tell(not_stored(std::move(result)));
         }
       },
       job->request.permit);
   if (!queued) job->tell(refused(queue_full()));
+}
+
+// The store compares contents as sent. Equal ones that are written differently are submitted again, as those that it has.
+void ChangeIngest::answer_conflict(const std::shared_ptr<Job>& job, const model::PolicyRecord& known) {
+  model::PolicyRecord& policy = std::get<store::PolicyWrite>(*job->write).policy;
+  if (policy.content == known.content || !same_content(policy, known)) return job->tell(refused(policy_conflict(known)));
+  policy.content = known.content;
+  submit(job);
 }
 
 }  // namespace runwarden::ingest

@@ -35,6 +35,8 @@ class ChangeIngest {
  private:
   struct Job;
   void enter(const std::shared_ptr<Job>& job);
+  void submit(const std::shared_ptr<Job>& job);
+  void answer_conflict(const std::shared_ptr<Job>& job, const model::PolicyRecord& known);
   std::shared_ptr<Job> job_of(IngestRequest request, IngestDone done);
 
   Parts parts_;

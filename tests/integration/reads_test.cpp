@@ -134,6 +134,15 @@ TEST_F(Reading, Changes) {
   EXPECT_EQ(list["items"][1], change);
 }
 
+TEST_F(Reading, APolicyRevisionInAnotherSpelling_IsTheSame) {
+  const auto spelled = [&](const std::string& content) {
+    return service_.post("/v1/ingest/policies", other_key_, R"({"policy":"spelled","revision":"1","content":)" + content + "}").status;
+  };
+  EXPECT_EQ(spelled(R"({"max":1,"of":["a"]})"), 201);
+  EXPECT_EQ(spelled(R"({"of":["\u0061"],"max":1.0})"), 200) << "equal JSON, written differently";
+  EXPECT_EQ(spelled(R"({"max":1,"of":["b"]})"), 409);
+}
+
 TEST_F(Reading, Policies) {
   const HttpAnswer first = post("policies", {{"policy", "refunds"}, {"content", {{"max", 100}}}, {"at", "2026-01-01T00:00:00Z"}});
   ASSERT_EQ(first.status, 201) << first.body;
