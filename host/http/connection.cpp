@@ -151,6 +151,7 @@ std::size_t Connection::take_head(std::string_view bytes) {
   if (head_began_ns_ == 0) head_began_ns_ = context_.now_ns;
   const auto size = scan_.scan(bytes);
   if (!size) {
+    begin_unframed(bytes);
     fail(size.error());
     return bytes.size();
   }
@@ -168,6 +169,20 @@ void Connection::name_request() {
   head.started_ns = head_began_ns_;
 }
 
+// The client's name for a request whose fields could not be read.
+void Connection::name_unparsed(std::string_view head) {
+  const auto theirs = only_field(head, "x-request-id");
+  if (theirs && visible_ascii(*theirs)) request_->head.request_id = *theirs;
+}
+
+void Connection::begin_unframed(std::string_view head) {
+  request_ = std::make_unique<Request>(context_.settings, context_.counters);
+  name_request();
+  name_unparsed(head);
+  ++request_number_;
+  head_began_ns_ = 0;
+}
+
 void Connection::begin_request(std::string_view head, bool more_follows) {
   scan_ = HeadScan(context_.settings.max_header_bytes);
   request_ = std::make_unique<Request>(context_.settings, context_.counters);
@@ -175,7 +190,10 @@ void Connection::begin_request(std::string_view head, bool more_follows) {
   const auto wrong = request_->parser.read_head(head, request_->head);
   name_request();
   head_began_ns_ = 0;
-  if (wrong) return fail(*wrong);
+  if (wrong) {
+    name_unparsed(head);
+    return fail(*wrong);
+  }
   request_->framed = true;
   request_->body_began_ns = context_.now_ns;
   std::variant<Reply, Accepted> verdict;
@@ -360,12 +378,7 @@ void Connection::end_body() {
 }
 
 void Connection::fail(const Error& error) {
-  if (!request_) {
-    request_ = std::make_unique<Request>(context_.settings, context_.counters);
-    name_request();
-    ++request_number_;
-    head_began_ns_ = 0;
-  }
+  if (!request_) begin_unframed(std::string_view(pending_).substr(pending_at_));
   if (error.code == Code::headers_too_large || (error.code == Code::bad_request && !request_->request_handler) ||
       request_->parser.body_broken()) {
     count_framing_error();

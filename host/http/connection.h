@@ -85,6 +85,8 @@ class Connection {
 
   void begin_request(std::string_view head, bool more_follows);
   void name_request();
+  void name_unparsed(std::string_view head);
+  void begin_unframed(std::string_view head);
   void refuse(Reply reply);
   void accept(Accepted accepted, bool more_follows);
   void react_to_body();

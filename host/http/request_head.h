@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,5 +31,8 @@ struct RequestHead {
   const std::string* header(std::string_view name) const;
   std::size_t count(std::string_view name) const;
 };
+
+// The value of the only field of that name (lower case) among the whole lines of a head that could not be parsed; nothing if it was folded.
+std::optional<std::string> only_field(std::string_view unparsed_head, std::string_view name);
 
 }  // namespace runwarden::http

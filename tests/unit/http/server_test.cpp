@@ -90,6 +90,27 @@ TEST(HttpServer, WhenTheHeadCannotBeFramed_TheAnswerBearsARequestIdAndIsReported
   EXPECT_EQ(running.server->counts().framing_errors, 1u);
 }
 
+TEST(HttpServer, WhenTheHeadCannotBeParsed_TheAnswerBearsTheNameThatCameBefore) {
+  Running running;
+  const std::string begin = "GET /echo HTTP/1.1\r\nHost: a\r\nX-Request-ID:  mine \r\n";
+  for (const std::string& head :
+       {begin + "X: " + std::string(17'000, 'x') + "\r\n\r\n", begin + "X: 1\n\r\n", begin + "X: 1\r\n folded\r\n\r\n",
+        begin + ": x\r\n\r\n", std::string("GET /echo HTTP/3.0\r\nX-Request-Id: mine\r\nHost: a\r\n\r\n")}) {
+    auto client = HttpClient::to(running.port());
+    client.send(head);
+    const auto answer = client.answer();
+    ASSERT_TRUE(answer) << head.substr(0, 100);
+    EXPECT_GE(answer->status, 400);
+    EXPECT_EQ(answer->header("x-request-id"), "mine") << head.substr(0, 100);
+  }
+  for (const std::string& head : {begin + "X-Request-Id: other\r\nX: 1\n\r\n", begin + " folded\r\n\r\n",
+                                  std::string("GET /echo HTTP/1.1\r\nX: 1\nX-Request-Id: mine\r\n\r\n")}) {
+    auto client = HttpClient::to(running.port());
+    client.send(head);
+    EXPECT_THAT(client.answer()->header("x-request-id"), HasSubstr("req_")) << head;
+  }
+}
+
 TEST(HttpServer, WhenAnswered_TellsTheHandlerOfIt) {
   Running running;
   auto client = HttpClient::to(running.port());
