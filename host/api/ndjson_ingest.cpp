@@ -245,6 +245,7 @@ void NdjsonIngest::failed(std::uint64_t line, const char* why) {
 }
 
 void NdjsonIngest::refuse(std::uint64_t line, const Error& error) {
+  note_retry(error);
   note({line, false, fault_json(line, error)});
 }
 
@@ -272,8 +273,16 @@ void NdjsonIngest::note(std::uint64_t line, const ingest::IngestAnswer& answer) 
     const MutexLock lock(mutex_);
     return break_off(line, answer.error);
   }
+  if (!accepted) note_retry(answer.error);
   if (!answer.warnings.empty()) note_warnings(line, answer.warnings);
   note({line, accepted, accepted ? stored_json(line, answer) : fault_json(line, parts_.redaction.error(answer.error, {}))});
+}
+
+// Lines for which there was no room are worth sending again; the answer says when.
+void NdjsonIngest::note_retry(const Error& error) {
+  if (error.code != Code::unavailable) return;
+  const MutexLock lock(mutex_);
+  retry_after_s_ = std::max({retry_after_s_, error.retry_after_s, 1});
 }
 
 void NdjsonIngest::note(LineResult result) {
@@ -328,6 +337,7 @@ http::Reply NdjsonIngest::reply() {
   if (broken_off_ && accepted_ == 0) return http::problem(*broken_off_, request_id_);
   std::sort(results_.begin(), results_.end(), [](const LineResult& a, const LineResult& b) { return a.line < b.line; });
   http::Reply reply;
+  if (retry_after_s_ > 0) reply.headers.push_back({"Retry-After", std::to_string(retry_after_s_)});
   JsonWriter out(reply.body);
   out.begin_object().key("accepted").integer(static_cast<std::int64_t>(accepted_));
   out.key("rejected").integer(static_cast<std::int64_t>(results_.size() - accepted_));

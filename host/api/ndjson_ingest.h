@@ -62,6 +62,7 @@ class NdjsonIngest : public std::enable_shared_from_this<NdjsonIngest> {
   ingest::IngestRequest request_for(http::LineBatch::Line& line) const;
   void note(std::uint64_t line, const ingest::IngestAnswer& answer);
   void note(LineResult result);
+  void note_retry(const Error& error);
   void note_warnings(std::uint64_t line, const std::vector<Warning>& warnings);
   void end_of_line();
   void end_of_batch();
@@ -96,6 +97,7 @@ class NdjsonIngest : public std::enable_shared_from_this<NdjsonIngest> {
   std::size_t outstanding_ RW_GUARDED_BY(mutex_) = 0;  // lines of this batch without a result, plus 1 while take() runs
   bool last_ RW_GUARDED_BY(mutex_) = false;
   std::size_t accepted_ RW_GUARDED_BY(mutex_) = 0;
+  int retry_after_s_ RW_GUARDED_BY(mutex_) = 0;              // 0: no line was refused for want of room
   std::optional<Error> broken_off_ RW_GUARDED_BY(mutex_);    // why not all lines were taken
   bool in_doubt_ RW_GUARDED_BY(mutex_) = false;              // the outcome of a line is unknown: close without an answer
   std::uint64_t first_not_taken_ RW_GUARDED_BY(mutex_) = 0;  // set with broken_off_

@@ -140,6 +140,13 @@ TEST(Operations, AFullMap_Is503_ReadsGoOn_AndReadyzSaysSo) {
   EXPECT_EQ(json::parse(answer.body)["code"], "unavailable");
   EXPECT_EQ(service.get("/v1/runs/n0", key).status, 200);
   EXPECT_EQ(service.get("/v1/runs/n" + std::to_string(stored), key).status, 404) << "nothing of a refused request is stored";
+  const std::string lines = "{\"x\":\"" + noise() + "\"}\n";
+  const HttpAnswer batch =
+      service.request("POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer " + key +
+                      "\r\nContent-Type: application/x-ndjson\r\nContent-Length: " + std::to_string(lines.size()) + "\r\n\r\n" + lines);
+  ASSERT_EQ(batch.status, 200) << batch.body;
+  EXPECT_EQ(json::parse(batch.body)["results"][0]["status"], 503);
+  EXPECT_EQ(batch.header("retry-after"), answer.header("retry-after"));
   EXPECT_EQ(service.request(get_request("/healthz")).status, 200);
 }
 
