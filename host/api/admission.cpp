@@ -40,6 +40,10 @@ Refusal refuse(Code code, std::string detail) {
   return {Error{code, std::move(detail), {}, {}}, {}};
 }
 
+std::string several(std::string_view name) {
+  return "there are several " + std::string(name) + " fields; send one: ";
+}
+
 // Requests that need no body often come without a media type, too.
 bool body_is_needed(RouteId route) {
   return route != RouteId::webhook_rotate && route != RouteId::webhook_test && route != RouteId::webhook_enable &&
@@ -62,13 +66,13 @@ std::optional<Refusal> check_media(const http::RequestHead& head, Admission& adm
     std::string wanted = lines_allowed ? "application/json or application/x-ndjson"
                          : otlp        ? "application/x-protobuf or application/json"
                                        : "application/json";
-    std::string got = values.empty() ? "none" : values.size() > 1 ? "several" : "\"" + values[0].substr(0, 80) + "\"";
-    return refuse(Code::unsupported_media_type, "the Content-Type is " + got + "; send " + wanted);
+    if (values.size() > 1) return refuse(Code::unsupported_media_type, several("Content-Type") + wanted);
+    const std::string got = values.empty() ? "there is no Content-Type" : "the Content-Type is \"" + values[0].substr(0, 80) + "\"";
+    return refuse(Code::unsupported_media_type, got + "; send " + wanted);
   }
   const auto codings = values_of(head, "content-encoding");
-  const std::string coding = codings.empty()       ? "identity"
-                             : codings.size() == 1 ? ascii::to_lower(trimmed(codings[0]))
-                                                   : std::string("several");
+  if (codings.size() > 1) return refuse(Code::unsupported_media_type, several("Content-Encoding") + "gzip, or none");
+  const std::string coding = codings.empty() ? "identity" : ascii::to_lower(trimmed(codings[0]));
   if (coding == "identity" || coding == "gzip" || coding == "x-gzip" || (coding == "deflate" && otlp)) return std::nullopt;
   Refusal refusal = refuse(Code::unsupported_media_type, "unknown Content-Encoding \"" + coding.substr(0, 80) + "\"; send gzip, or none");
   refusal.headers.push_back({"Accept-Encoding", otlp ? "gzip, deflate, identity" : "gzip, identity"});  // RFC 9110, section 15.5.16
@@ -101,20 +105,32 @@ std::optional<Error> check_query(const http::RequestHead& head, Admission& admis
 
 constexpr std::string_view kCookie = "rw_session";
 
-// The session of the request: the first session cookie that was sealed here and is still valid. Another service on the same host may have
-// set a cookie with the same name.
-std::optional<auth::Session> session_of(const http::RequestHead& head, const auth::Sessions& sessions) {
-  for (const std::string& field : values_of(head, "cookie")) {
-    for (std::string_view rest = field; !rest.empty();) {
+// The session cookies of the request. Another service on the same host may have set one with the same name.
+std::vector<std::string_view> session_cookies(const http::RequestHead& head) {
+  std::vector<std::string_view> values;
+  for (const http::Header& field : head.headers) {
+    if (field.name != "cookie") continue;
+    for (std::string_view rest = field.value; !rest.empty();) {
       const auto end = std::min(rest.find(';'), rest.size());
       const std::string_view pair = trimmed(rest.substr(0, end));
       rest.remove_prefix(std::min(end + 1, rest.size()));
       const auto equals = pair.find('=');
-      if (equals == std::string_view::npos || pair.substr(0, equals) != kCookie) continue;
-      if (auto session = sessions.find(pair.substr(equals + 1))) return session;
+      if (equals != std::string_view::npos && pair.substr(0, equals) == kCookie) values.push_back(pair.substr(equals + 1));
     }
   }
+  return values;
+}
+
+// The first session that was sealed here and is still valid.
+std::optional<auth::Session> session_of(const http::RequestHead& head, const auth::Sessions& sessions) {
+  for (const std::string_view cookie : session_cookies(head)) {
+    if (auto session = sessions.find(cookie)) return session;
+  }
   return std::nullopt;
+}
+
+Error no_session() {
+  return {Code::unauthorized, "no session, or it has expired; log in: POST /v1/session", {}, {}};
 }
 
 bool changes_nothing(std::string_view method) {
@@ -132,9 +148,10 @@ std::optional<Error> check_csrf(const http::RequestHead& head, const auth::Sessi
 // By key or, if none is sent, by session.
 Result<auth::Principal> identify(const http::RequestHead& head, auth::Scope scope, const Doorkeepers& ask, Admission& admission) {
   const auto authorization = is_otlp(admission.route->id) ? otlp_credentials(head) : values_of(head, "authorization");
-  const bool by_cookie = authorization.empty() && ask.sessions != nullptr && head.header("cookie") != nullptr;
-  auto session = by_cookie ? session_of(head, *ask.sessions) : std::nullopt;
-  if (!session) return ask.keys.admit(authorization, scope);
+  const bool by_cookie = authorization.empty() && ask.sessions != nullptr && !session_cookies(head).empty();
+  if (!by_cookie) return ask.keys.admit(authorization, scope);
+  auto session = session_of(head, *ask.sessions);
+  if (!session) return no_session();
   auto principal = ask.keys.admit_id(session->key_id, scope);
   if (!principal.ok()) return principal;
   if (auto fault = check_csrf(head, *session)) return std::move(*fault);
@@ -177,7 +194,7 @@ std::optional<Refusal> check_session(const http::RequestHead& head, const Doorke
   }
   if (head.method == "POST") return std::nullopt;
   auto session = session_of(head, *ask.sessions);
-  if (!session) return refuse(Code::unauthorized, "no session, or it has expired; log in: POST /v1/session");
+  if (!session) return Refusal{no_session(), {}};
   auto principal = ask.keys.admit_id(session->key_id, auth::Scope::read);
   if (!principal.ok()) return Refusal{std::move(principal.error()), {}};
   if (auto fault = check_csrf(head, *session)) return Refusal{std::move(*fault), {}};

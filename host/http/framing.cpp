@@ -16,6 +16,10 @@ constexpr std::uint64_t kMaxChunkOverhead = 64 * 1024;  // framing bytes beyond 
 constexpr std::size_t kShortestChunkedRest = 5;         // "0\r\n\r\n"
 
 constexpr const char* kBadChunk = "the chunked body is malformed: each chunk is its length in hexadecimal digits, CRLF, its bytes, CRLF";
+constexpr const char* kLargeChunkFrame =
+    "the chunked body has a chunk line or trailers of more than 16 KiB, or 64 KiB of chunk extensions: send fewer or shorter ones";
+constexpr const char* kFramingTrailer =
+    "a trailer field is Content-Length or Transfer-Encoding, which frame the body: send them in the head";
 constexpr const char* kFoldedTrailer = "a trailer field is folded over several lines (obs-fold): send each field on one line";
 
 Error bad_request(std::string detail) {
@@ -64,6 +68,13 @@ std::optional<Error> check_target(const RequestHead& head, const std::optional<s
 
 bool holds_fold(std::string_view lines) {
   return lines.find("\r\n ") != std::string_view::npos || lines.find("\r\n\t") != std::string_view::npos;
+}
+
+const char* body_fault_text(const beast::error_code& fault) {
+  using beast::http::error;
+  if (fault == error::header_limit) return kLargeChunkFrame;
+  if (fault == error::bad_content_length || fault == error::bad_transfer_encoding) return kFramingTrailer;
+  return kBadChunk;
 }
 
 std::string fault_text(const beast::error_code& fault) {
@@ -186,10 +197,10 @@ std::size_t RequestParser::read_body(std::string_view bytes, BodyReader* reader)
     const std::size_t taken = put(boost::asio::buffer(rest.data(), rest.size()), fault);
     used += taken;
     if (fault == beast::http::error::need_more) {
-      if (rest.size() - taken > kMaxChunkFrame) body_fault_ = kBadChunk;
+      if (rest.size() - taken > kMaxChunkFrame) body_fault_ = kLargeChunkFrame;
       break;
     }
-    if (fault) body_fault_ = kBadChunk;
+    if (fault) body_fault_ = body_fault_text(fault);
     // The last chunk is parsed in one piece with its trailers, which Beast unfolds.
     if (framing_.chunked && is_done() && holds_fold(rest.substr(0, taken))) body_fault_ = kFoldedTrailer;
     if (taken == 0) break;
@@ -230,7 +241,7 @@ void RequestParser::on_chunk_header_impl(std::uint64_t size, view extensions, er
   chunk_rest_ = size;
   const std::uint64_t room = 16 + 2 * std::min(size, kMaxChunkOverhead);
   overhead_ += extensions.size() > room ? extensions.size() - room : 0;
-  if (overhead_ > kMaxChunkOverhead) fault = beast::http::error::bad_chunk_extension;
+  if (overhead_ > kMaxChunkOverhead) fault = beast::http::error::header_limit;
 }
 
 std::size_t RequestParser::on_chunk_body_impl(std::uint64_t remain, view bytes, error_code&) {

@@ -22,7 +22,6 @@ Gunzip::Step Gunzip::step(std::string_view in, char* out, std::size_t room) {
     inflateReset(stream_.get());
     at_end_ = false;
   }
-  if (!in.empty()) started_ = true;
   stream_->next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
   stream_->avail_in = static_cast<uInt>(in.size());
   stream_->next_out = reinterpret_cast<Bytef*>(out);

@@ -27,13 +27,12 @@ class Gunzip {
   };
   // Both zero: more input is needed. Accepts concatenated members of gzip (RFC 1952, 2.2).
   Step step(std::string_view in, char* out, std::size_t room);
-  // True if the stream ended with a complete member.
-  bool whole() const { return started_ && at_end_; }
+  // True if the stream ended with a complete member, or is empty.
+  bool whole() const { return at_end_; }
 
  private:
   std::unique_ptr<z_stream_s> stream_;
-  bool started_ = false;
-  bool at_end_ = false;
+  bool at_end_ = true;  // of a member
 };
 
 }  // namespace runwarden::http

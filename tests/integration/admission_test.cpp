@@ -102,6 +102,17 @@ TEST_F(Admission, TheListOfDetectorsHasPages) {
   EXPECT_EQ(send("GET /v1/detectors?cursor=forged", bearer(key_)).status, 400);
 }
 
+TEST_F(Admission, RefusalsNameTheFieldThatIsWrong) {
+  EXPECT_NE(send("POST /v1/ingest/runs", bearer(key_) + kJson + kJson, "{}").body.find("several Content-Type fields"), std::string::npos);
+  const std::string codings = "Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n";
+  EXPECT_NE(send("POST /v1/ingest/runs", bearer(key_) + kJson + codings, "{}").body.find("several Content-Encoding fields"),
+            std::string::npos);
+  const auto ended = send("GET /v1/runs", "Cookie: rw_session=ended\r\n");
+  EXPECT_EQ(ended.status, 401);
+  EXPECT_NE(ended.body.find("no session, or it has expired"), std::string::npos) << ended.body;
+  EXPECT_NE(send("GET /v1/runs", "Cookie: other=1\r\n").body.find("no Authorization header"), std::string::npos);
+}
+
 TEST_F(Admission, AllowSaysWhichMethods) {
   EXPECT_EQ(send("GET /v1/ingest/runs", "").header("allow"), "POST");
   EXPECT_EQ(send("DELETE /v1/runs/a", "").header("allow"), "GET, HEAD");
