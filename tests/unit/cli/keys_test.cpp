@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
@@ -35,6 +36,22 @@ TEST_F(KeysCommand, Create_PrintsTheKeyAloneAndMakesTheStore) {
   EXPECT_THAT(made.out, MatchesRegex("rw_[0-9a-f]{16}_[0-9a-f]{64}\n"));
   EXPECT_THAT(made.err, HasSubstr("for tenant \"acme\", scopes ingest. It is shown only once"));
   EXPECT_THAT(made.err, testing::Not(HasSubstr(made.out.substr(20, 64)))) << "hints must not repeat the secret";
+}
+
+// Closed descriptors are the numbers that the next files get, which are the store's.
+TEST_F(KeysCommand, Create_WithClosedDescriptors_LeavesTheStoreWhole) {
+  ASSERT_EQ(keys({"create", "--tenant", "acme"}).code, 0);
+  const std::vector<std::string> create = {"keys", "create", "--tenant", "acme", "--config", config};
+  const Ended unprinted = program.run_without({STDOUT_FILENO}, create);
+  EXPECT_EQ(unprinted.code, 1);
+  EXPECT_THAT(unprinted.err, HasSubstr("runwarden: the key was not printed; revoke it: runwarden keys revoke key_"));
+  EXPECT_EQ(std::filesystem::file_size(data() + "/open.lock"), 0u);
+  EXPECT_EQ(program.run_without({STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}, create).code, 1);
+  EXPECT_EQ(list().size(), 3u);
+  const Ended printed = program.run_without({STDIN_FILENO, STDERR_FILENO}, create);
+  EXPECT_EQ(printed.code, 0);
+  EXPECT_THAT(printed.out, MatchesRegex("rw_[0-9a-f]{16}_[0-9a-f]{64}\n"));
+  EXPECT_EQ(program.run({"verify", "--config", config}).code, 0);
 }
 
 TEST_F(KeysCommand, Create_SaysWhenTheTenantIsNew) {

@@ -61,6 +61,15 @@ class Program {
     return {code, text_of("stdout"), said};
   }
 
+  // Without these standard descriptors, as `>&-` in a shell. The text of those left open is returned.
+  Ended run_without(const std::vector<int>& closed, const std::vector<std::string>& args) const {
+    const std::string in = folder_.write("stdin", "");
+    const int out = ::open(name("stdout").c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    const int code = spawn(args, in, out, {}, {}, closed);
+    ::close(out);
+    return {code, text_of("stdout"), text_of("stderr")};
+  }
+
   // With a standard output that nobody reads.
   Ended run_unread(const std::vector<std::string>& args, const std::string& input) const {
     int ends[2];
@@ -82,7 +91,7 @@ class Program {
   }
 
   int spawn(const std::vector<std::string>& args, const std::string& in, int out, const std::vector<std::string>& environment,
-            std::string err = {}) const {
+            std::string err = {}, const std::vector<int>& closed = {}) const {
     std::vector<char*> argv = {const_cast<char*>(PROGRAM)};
     for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
     argv.push_back(nullptr);
@@ -95,6 +104,7 @@ class Program {
       ::dup2(::open(in.c_str(), O_RDONLY | O_NOCTTY), STDIN_FILENO);
       ::dup2(out, STDOUT_FILENO);
       ::dup2(::open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_NOCTTY, 0600), STDERR_FILENO);
+      for (const int one : closed) ::close(one);
       ::execve(PROGRAM, argv.data(), variables.data());
       ::_exit(127);
     }
