@@ -247,8 +247,7 @@ class DetectorsReader {
       fault(path, written.location, "detector " + key + " is listed twice, first at " + before->second.text() + "; remove one");
     }
     seen_.emplace_back(key, written.location);
-    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
-    if (found != entries_.end()) return *found;
+    if (Entry* const found = find(key)) return *found;
     entries_.emplace_back();
     entries_.back().key = key;
     return entries_.back();
@@ -306,8 +305,7 @@ class DetectorsReader {
   void read_tenant(const std::string& tenant, const Node& node, const std::string& path) {
     model::TenantChange change;
     Section section(&node, path, reading_);
-    section.texts("disabled", change.disabled);
-    for (const std::string& key : change.disabled) expect_known(key, path + ".disabled", shared_member(node, "disabled")->location);
+    section.texts("disabled", change.disabled, [this](const std::string& key) { return unknown_detector(key); });
     if (const Node* settings = section.take("settings"); settings && settings->kind == Node::Kind::mapping) {
       for (const Member& member : settings->members) read_tenant_settings(tenant, member, path + ".settings." + member.key, change);
     } else if (settings && settings->kind != Node::Kind::null) {
@@ -316,7 +314,7 @@ class DetectorsReader {
     if (const Node* modes = section.take("mode"); modes && modes->kind == Node::Kind::mapping) {
       for (const Member& member : modes->members) {
         const std::string where = path + ".mode." + member.key;
-        if (!expect_known(member.key, where, member.key_location)) continue;
+        if (!is_known(member, where)) continue;
         model::DetectorMode mode = model::DetectorMode::live;
         if (read_mode(*member.value, where, mode)) change.modes[member.key] = mode;
       }
@@ -338,25 +336,34 @@ class DetectorsReader {
   }
 
   void read_tenant_settings(const std::string& tenant, const Member& member, const std::string& path, model::TenantChange& change) {
-    const Entry* entry = expect_known(member.key, path, member.key_location);
-    if (!entry) return;
+    if (!is_known(member, path)) return;
+    const Entry* entry = find(member.key);
     const NodePtr whole = over(entry->settings ? entry->settings : empty_mapping(member.value->location), member.value, path);
     std::vector<Fault> told_before;
     append_json(change.settings_json[member.key], *whole, "", told_before);
     settings_.locations.note(tenant, member.key, whole);
   }
 
-  const Entry* expect_known(const std::string& key, const std::string& path, const SourceLocation& location) {
+  Entry* find(const std::string& key) {
+    const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+    return found == entries_.end() ? nullptr : &*found;
+  }
+
+  // Why a tenant's section cannot name the detector; empty: it can.
+  std::string unknown_detector(const std::string& key) {
+    if (find(key)) return {};
     std::vector<std::string> keys;
-    for (const Entry& entry : entries_) {
-      if (entry.key == key) return &entry;
-      keys.push_back(entry.key);
-    }
+    for (const Entry& entry : entries_) keys.push_back(entry.key);
     const std::string near = likely_name(key, keys);
-    fault(path, location,
-          "no detector \"" + key + "\" is configured" + (near.empty() ? "" : ", the nearest one is " + near) +
-              "; add it to detectors.enabled, or remove this");
-    return nullptr;
+    return "no detector \"" + key + "\" is configured" + (near.empty() ? "" : ", the nearest one is " + near) +
+           "; add it to detectors.enabled, or remove this";
+  }
+
+  // Reports it at the member's key if not.
+  bool is_known(const Member& member, const std::string& path) {
+    const std::string why = unknown_detector(member.key);
+    if (!why.empty()) fault(path, member.key_location, why);
+    return why.empty();
   }
 
   void fault(const std::string& path, const SourceLocation& location, std::string detail) {

@@ -54,7 +54,9 @@ void read_server(const Node* node, Reading& reading, ServerSection& out) {
   section.integer("threads", {0, 1024}, out.threads);
   section.duration("drain_timeout", {0, 3'600'000}, out.drain_timeout_ms);
   section.boolean("allow_plaintext", out.allow_plaintext);
-  section.texts("trusted_proxies", out.trusted_proxies);
+  section.texts("trusted_proxies", out.trusted_proxies, [](const std::string& item) {
+    return is_address_block(item) ? "" : "expected an address or a block, such as 10.0.0.7 or 10.0.0.0/8, got \"" + item + "\"";
+  });
   section.duration("canary_interval", kDelay, out.canary_interval_ms);
   section.boolean("page", out.page);
   section.text("ops_address", out.ops_address);
@@ -63,11 +65,6 @@ void read_server(const Node* node, Reading& reading, ServerSection& out) {
   if (!out.ops_address.empty() && listen_alike(out.address, out.ops_address)) {
     const Node* ops = written(node, "ops_address");
     section.fault("ops_address", *ops, "a port other than server.address's, or empty to serve both on one");
-  }
-  for (const std::string& proxy : out.trusted_proxies) {
-    if (is_address_block(proxy)) continue;
-    reading.faults.push_back({"server.trusted_proxies", written(node, "trusted_proxies")->location,
-                              "expected addresses or blocks, such as 10.0.0.7 or 10.0.0.0/8, got \"" + proxy + "\""});
   }
 }
 
@@ -130,6 +127,15 @@ void read_retention(const Node* node, Reading& reading, RetentionSection& out) {
   section.duration_or_forever("max_clock_step", {3'600'000, kLifetime.high}, out.max_clock_step_ms);
 }
 
+// `seen`: the names before this one, which is added.
+std::string dimension_fault(const std::string& name, std::set<std::string>& seen) {
+  if (!seen.insert(name).second) return "expected each name once, got \"" + name + "\" again";
+  const bool has_control = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+  if (!has_control && name.size() <= model::kMostDimensionBytes) return {};
+  return "expected the name of a member of metadata, of at most " + std::to_string(model::kMostDimensionBytes) +
+         " bytes and without control characters, got \"" + name.substr(0, model::kMostDimensionBytes) + "\"";
+}
+
 void read_page(const Node* node, Reading& reading, PageSection& out) {
   Section section(node, "page", reading);
   section.text("public_url", out.public_url);
@@ -137,22 +143,18 @@ void read_page(const Node* node, Reading& reading, PageSection& out) {
   if (!out.public_url.empty() && !is_http_url(out.public_url)) {
     section.fault("public_url", *written(node, "public_url"), "where people open the page, such as https://runwarden.example.com");
   }
-  section.texts("dimensions", out.dimensions);
-  const Node* dimensions = written(node, "dimensions");
-  if (dimensions == nullptr) return;
-  const auto fault = [&](std::string detail) { reading.faults.push_back({"page.dimensions", dimensions->location, std::move(detail)}); };
-  if (out.dimensions.size() > model::kMostDimensions) {
-    fault("expected at most " + std::to_string(model::kMostDimensions) + " names, got " + std::to_string(out.dimensions.size()));
-  }
   std::set<std::string> seen;
-  for (const std::string& name : out.dimensions) {
-    if (!seen.insert(name).second) fault("expected each name once, got \"" + name + "\" twice");
-    const bool has_control = std::any_of(name.begin(), name.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-    if (has_control || name.size() > model::kMostDimensionBytes) {
-      fault("expected names of members of metadata, of at most " + std::to_string(model::kMostDimensionBytes) +
-            " bytes and without control characters, got \"" + name.substr(0, model::kMostDimensionBytes) + "\"");
-    }
+  section.texts("dimensions", out.dimensions, [&seen](const std::string& name) { return dimension_fault(name, seen); });
+  if (out.dimensions.size() > model::kMostDimensions) {
+    reading.faults.push_back(
+        {"page.dimensions", written(node, "dimensions")->location,
+         "expected at most " + std::to_string(model::kMostDimensions) + " names, got " + std::to_string(out.dimensions.size())});
   }
+}
+
+std::optional<std::int64_t> retry_delay_ms(const std::string& text) {
+  const auto delay_ms = duration_ms(text);
+  return delay_ms && *delay_ms >= 1 && *delay_ms <= 30 * kDayMs ? delay_ms : std::nullopt;
 }
 
 void read_webhooks(const Node* node, Reading& reading, WebhooksSection& out) {
@@ -160,7 +162,9 @@ void read_webhooks(const Node* node, Reading& reading, WebhooksSection& out) {
   Section section(node, "webhooks", reading);
   std::vector<std::string> retry;
   for (const std::int64_t delay_ms : out.retry_ms) retry.push_back(duration_text(delay_ms));
-  section.texts("retry", retry);
+  section.texts("retry", retry, [](const std::string& item) {
+    return retry_delay_ms(item) ? "" : "expected a duration from 1ms to 30d, such as 5m, got \"" + item + "\"";
+  });
   section.duration("timeout", {100, 300'000}, out.timeout_ms);
   section.duration("keep", kLifetime, out.keep_ms);
   section.integer("max_pending", {1, 10'000'000}, out.max_pending);
@@ -169,15 +173,7 @@ void read_webhooks(const Node* node, Reading& reading, WebhooksSection& out) {
   const Node* const delays = written(node, "retry");
   if (delays == nullptr) return;
   out.retry_ms.clear();
-  for (const std::string& text : retry) {
-    const auto delay_ms = duration_ms(text);
-    if (delay_ms && *delay_ms >= 1 && *delay_ms <= 30 * kDayMs) {
-      out.retry_ms.push_back(*delay_ms);
-    } else {
-      reading.faults.push_back(
-          {"webhooks.retry", delays->location, "expected durations from 1ms to 30d, such as 5m, got \"" + text + "\""});
-    }
-  }
+  for (const std::string& text : retry) out.retry_ms.push_back(retry_delay_ms(text).value_or(0));
   if (retry.size() > kMostRetries) {
     reading.faults.push_back({"webhooks.retry", delays->location,
                               "expected at most " + std::to_string(kMostRetries) + " durations, got " + std::to_string(retry.size())});

@@ -51,7 +51,8 @@ void read_second_opinion(const Node* node, Reading& reading, SecondOpinionSectio
   }
   const Member* const model = node ? node->member("model") : nullptr;
   if (model != nullptr && !is_model_name(out.model)) {
-    section.fault("model", *model->value, "the name of a model, at most " + std::to_string(kLongestModel) + " bytes without control characters");
+    section.fault("model", *model->value,
+                  "the name of a model, at most " + std::to_string(kLongestModel) + " bytes without control characters");
   }
 }
 
@@ -73,17 +74,21 @@ void check_second_opinion(const Node* node, const model::DetectorSettings& detec
     fault("enabled", switched_on, "true needs second_opinion.url: the endpoint to ask, such as http://127.0.0.1:8000/v1/chat/completions");
   }
   if (out.model.empty()) fault("enabled", switched_on, "true needs second_opinion.model: the model's name at the endpoint");
-  const SourceLocation& where = named ? named->value->location : switched_on;
   const model::OpinionPrompts& prompts = built_in_opinion_prompts();
-  for (const std::string& key : out.detectors) {
+  const std::vector<NodePtr> items = named ? named->value->items : std::vector<NodePtr>();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const std::string place = "detectors[" + std::to_string(i) + "]";
+    const std::string& key = items[i]->text;
+    if (!is_text(*items[i])) continue;  // a fault of its own
     if (prompts.find(key) == nullptr) {
-      fault("detectors", where, "no prompt for detector \"" + key + "\"; prompts exist for " + names_of(prompts.prompts));
+      fault(place, items[i]->location, "no prompt for detector \"" + key + "\"; prompts exist for " + names_of(prompts.prompts));
     } else if (!is_enabled(key)) {
-      fault("detectors", where, "detector \"" + key + "\" is not enabled; enable it, or remove it here");
+      fault(place, items[i]->location, "detector \"" + key + "\" is not enabled; enable it, or remove it here");
     }
   }
   if (out.detectors.empty()) {
-    fault("detectors", where, "expected at least one enabled detector; prompts exist for " + names_of(prompts.prompts));
+    fault("detectors", named ? named->value->location : switched_on,
+          "expected at least one enabled detector; prompts exist for " + names_of(prompts.prompts));
   }
 }
 

@@ -193,7 +193,7 @@ void Section::duration_or_forever(std::string_view key, Range range, std::int64_
   ms = *read;
 }
 
-void Section::texts(std::string_view key, std::vector<std::string>& value) {
+void Section::texts(std::string_view key, std::vector<std::string>& value, const ItemFault& item_fault) {
   const Noted noted(*this, key, value);
   const Node* node = take(key);
   if (!node) return;
@@ -204,23 +204,21 @@ void Section::texts(std::string_view key, std::vector<std::string>& value) {
   value.clear();
   for (std::size_t i = 0; i < node->items.size(); ++i) {
     const Node& item = *node->items[i];
-    if (is_text(item) && !item.text.empty()) {
-      value.push_back(item.text);
-    } else {
-      fault(std::string(key) + "[" + std::to_string(i) + "]", item, "text");
+    const std::string place = std::string(key) + "[" + std::to_string(i) + "]";
+    if (!is_text(item) || item.text.empty()) {
+      fault(place, item, "text");
+      continue;
     }
+    value.push_back(item.text);
+    const std::string detail = item_fault ? item_fault(item.text) : std::string();
+    if (!detail.empty()) reading_.faults.push_back({path_of(place), item.location, detail});
   }
 }
 
 void Section::peers(std::string_view key, std::vector<std::string>& value) {
-  texts(key, value);
-  const Member* const member = node_ ? node_->member(key) : nullptr;
-  if (member == nullptr) return;
-  for (const std::string& one : value) {
-    if (is_peer(one)) continue;
-    reading_.faults.push_back(
-        {path_of(key), member->value->location, "expected addresses, blocks such as 10.1.0.0/16, or host names, got \"" + one + "\""});
-  }
+  texts(key, value, [](const std::string& item) {
+    return is_peer(item) ? "" : "expected an address, a block such as 10.1.0.0/16, or a host name, got \"" + item + "\"";
+  });
 }
 
 bool is_text(const Node& node) {

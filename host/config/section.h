@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -25,6 +26,9 @@ struct Range {
   std::int64_t high;
 };
 
+// What is wrong with an item of a list; empty: nothing.
+using ItemFault = std::function<std::string(const std::string& item)>;
+
 class Section {
  public:
   // If `node` is null or of kind null, the section is empty. Any other kind except a mapping is a fault.
@@ -45,8 +49,8 @@ class Section {
   void size(std::string_view key, Range range, std::int64_t& bytes);
   void duration(std::string_view key, Range range, std::int64_t& ms);
   void duration_or_forever(std::string_view key, Range range, std::int64_t& ms);
-  // A list of non-empty texts, which replaces the value.
-  void texts(std::string_view key, std::vector<std::string>& value);
+  // A list of non-empty texts, which replaces the value. A faulty item is reported at its own location.
+  void texts(std::string_view key, std::vector<std::string>& value, const ItemFault& item_fault = {});
   // Such a list of addresses, CIDR blocks and hosts.
   void peers(std::string_view key, std::vector<std::string>& value);
 

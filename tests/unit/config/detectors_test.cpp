@@ -250,7 +250,7 @@ INSTANTIATE_TEST_SUITE_P(
             "remove one"},
         DetectorFaultCase{
             "detectors: {enabled: [{key: loop}], tenants: {t: {disabled: [lop]}}}\n",
-            "config: detectors.tenants.t.disabled (runwarden.yaml:1:61): no detector \"lop\" is configured, the nearest one is loop; "
+            "config: detectors.tenants.t.disabled[0] (runwarden.yaml:1:62): no detector \"lop\" is configured, the nearest one is loop; "
             "add it "
             "to detectors.enabled, or remove this"},
         DetectorFaultCase{"detectors: {enabled: [{key: loop}], tenants: {t: {settings: {zzz: {a: 1}}}}}\n",

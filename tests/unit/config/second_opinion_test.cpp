@@ -75,9 +75,10 @@ TEST_F(SecondOpinion, DetectorsThatAreNotNamed_AreThoseThatAreEnabled) {
 }
 
 TEST_F(SecondOpinion, EnvironmentGoesOverTheFile) {
-  const auto settings = read("  enabled: false\n  url: http://127.0.0.1:1/\n", {{"RUNWARDEN_SECOND_OPINION__ENABLED", "true"},
-                                                                             {"RUNWARDEN_SECOND_OPINION__MODEL", "m"},
-                                                                             {"RUNWARDEN_SECOND_OPINION__BUDGET__REQUESTS_PER_HOUR", "3"}});
+  const auto settings =
+      read("  enabled: false\n  url: http://127.0.0.1:1/\n", {{"RUNWARDEN_SECOND_OPINION__ENABLED", "true"},
+                                                              {"RUNWARDEN_SECOND_OPINION__MODEL", "m"},
+                                                              {"RUNWARDEN_SECOND_OPINION__BUDGET__REQUESTS_PER_HOUR", "3"}});
   ASSERT_TRUE(settings.ok()) << settings.error().detail;
   EXPECT_TRUE(settings->second_opinion.enabled);
   EXPECT_EQ(settings->second_opinion.model, "m");
@@ -93,14 +94,14 @@ TEST_F(SecondOpinion, SwitchedOnWithoutUrlAndModel_IsRefused) {
 
 TEST_F(SecondOpinion, DetectorWithoutAPrompt_IsRefused) {
   EXPECT_THAT(fault(std::string(kOn) + "  detectors: [no_such]\n"),
-              testing::StartsWith("config: second_opinion.detectors (runwarden.yaml:5:14): no prompt for detector \"no_such\"; "
+              testing::StartsWith("config: second_opinion.detectors[0] (runwarden.yaml:5:15): no prompt for detector \"no_such\"; "
                                   "prompts exist for "));
 }
 
 TEST_F(SecondOpinion, DetectorThatIsNotEnabled_IsRefused) {
   EXPECT_EQ(
       fault(std::string(kOn) + "  detectors: [false_success, missing_tool_call]\n"),
-      "config: second_opinion.detectors (runwarden.yaml:5:14): detector \"missing_tool_call\" is not enabled; enable it, or remove it "
+      "config: second_opinion.detectors[1] (runwarden.yaml:5:30): detector \"missing_tool_call\" is not enabled; enable it, or remove it "
       "here");
 }
 
@@ -112,9 +113,11 @@ TEST_F(SecondOpinion, WrongValues_AreNamed) {
   EXPECT_THAT(fault("  url: ftp://x/\n"),
               testing::HasSubstr("second_opinion.url (runwarden.yaml:2:8): expected the URL of a chat-completions endpoint"));
   EXPECT_THAT(fault("  ask: everything\n"), testing::HasSubstr("expected one of candidates, alarms, all, got \"everything\""));
-  EXPECT_THAT(fault("  allow: [\"a b\"]\n"), testing::HasSubstr("expected addresses, blocks such as 10.1.0.0/16, or host names, got \"a b\""));
-  EXPECT_THAT(fault("  budget: {requests_per_hour: 0}\n"),
-              testing::HasSubstr("second_opinion.budget.requests_per_hour (runwarden.yaml:2:31): expected an integer from 1 to 1000000000, got 0"));
+  EXPECT_THAT(fault("  allow: [\"a b\"]\n"),
+              testing::HasSubstr("expected an address, a block such as 10.1.0.0/16, or a host name, got \"a b\""));
+  EXPECT_THAT(
+      fault("  budget: {requests_per_hour: 0}\n"),
+      testing::HasSubstr("second_opinion.budget.requests_per_hour (runwarden.yaml:2:31): expected an integer from 1 to 1000000000, got 0"));
   EXPECT_THAT(fault("  max_in_flight: 65\n"), testing::HasSubstr("expected an integer from 1 to 64, got 65"));
   EXPECT_THAT(fault("  timeout: 1h\n"), testing::HasSubstr("expected a duration from 100ms to 10m"));
   EXPECT_THAT(fault("  mdoel: x\n"), testing::HasSubstr("unknown key; the nearest known one is model"));

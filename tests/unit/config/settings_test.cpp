@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "config: limits.max_clusters (runwarden.yaml:1:24): expected an integer from 1 to 10000000, got 0"},
         FaultCase{"page: {dimensions: version}\n", "config: page.dimensions (runwarden.yaml:1:20): expected a list, got \"version\""},
         FaultCase{"page: {dimensions: [a, b, a]}\n",
-                  "config: page.dimensions (runwarden.yaml:1:20): expected each name once, got \"a\" twice"},
+                  "config: page.dimensions[2] (runwarden.yaml:1:27): expected each name once, got \"a\" again"},
         FaultCase{"page: {dimensions: [a, b, c, d, e, f, g, h, i]}\n",
                   "config: page.dimensions (runwarden.yaml:1:20): expected at most 8 names, got 9"},
         FaultCase{"page: {dimension: [a]}\n",
@@ -174,9 +174,13 @@ INSTANTIATE_TEST_SUITE_P(
                   "unencrypted (put a TLS proxy in front, or set server.allow_plaintext: true), got \"0.0.0.0:80\""},
         FaultCase{"server: {trusted_proxies: 10.0.0.1}\n",
                   "config: server.trusted_proxies (runwarden.yaml:1:27): expected a list, got \"10.0.0.1\""},
-        FaultCase{"server: {trusted_proxies: [10.0.0.1/33]}\n",
-                  "config: server.trusted_proxies (runwarden.yaml:1:27): expected addresses or blocks, such as 10.0.0.7 or 10.0.0.0/8, got "
-                  "\"10.0.0.1/33\""},
+        FaultCase{"server:\n  trusted_proxies:\n    - 10.0.0.1\n    - 10.0.0.1/33\n",
+                  "config: server.trusted_proxies[1] (runwarden.yaml:4:7): expected an address or a block, such as 10.0.0.7 or 10.0.0.0/8, "
+                  "got \"10.0.0.1/33\""},
+        FaultCase{"webhooks:\n  retry:\n    - 5s\n    - soon\n  allow:\n    - a.example\n    - a b\n",
+                  "config: webhooks.retry[1] (runwarden.yaml:4:7): expected a duration from 1ms to 30d, such as 5m, got \"soon\"\n"
+                  "config: webhooks.allow[1] (runwarden.yaml:7:7): expected an address, a block such as 10.1.0.0/16, or a host name, got "
+                  "\"a b\""},
         FaultCase{"server: {trusted_proxies: [7, '']}\n",
                   "config: server.trusted_proxies[0] (runwarden.yaml:1:28): expected text, got 7\n"
                   "config: server.trusted_proxies[1] (runwarden.yaml:1:31): expected text, got \"\""},
