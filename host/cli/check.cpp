@@ -44,27 +44,27 @@ int errno_of_access(const std::filesystem::path& folder) {
 }
 
 // Why serve could not use this store; empty: it could. Creates no store.
-std::string store_fault(const config::StoreSection& section) {
-  const std::filesystem::path folder = section.path;
-  const std::string where = section.path_location.empty() ? "" : " (" + section.path_location + ")";
+std::string store_fault(const config::Settings& settings) {
+  const std::filesystem::path folder = settings.store.path;
   std::error_code ignored;
   const bool is_there = std::filesystem::exists(folder, ignored);
   const std::filesystem::path place = is_there ? folder : folder.parent_path();  // serve creates the last folder of the path
   const int code =
       std::filesystem::is_directory(place, ignored) || !std::filesystem::exists(place, ignored) ? errno_of_access(place) : ENOTDIR;
-  if (code == 0 && is_there && section.driver == "lmdb") {
+  if (code == 0 && is_there && settings.store.driver == "lmdb") {
     const Status tried = store::try_lmdb(folder);
-    return tried.ok() ? std::string() : "config: store.path" + where + ": " + tried.error().detail;
+    return tried.ok() ? std::string() : settings.fault_of("store.path") + tried.error().detail;
   }
   if (code == 0) return {};
   const std::filesystem::path wanted = is_there ? folder / "service.lock" : folder;
-  return "config: store.path" + where + ": serve could not open \"" + folder.string() + "\": " + open_fault(wanted, code, OpenFor::writing);
+  return settings.fault_of("store.path") + "serve could not open \"" + folder.string() +
+         "\": " + open_fault(wanted, code, OpenFor::writing);
 }
 
 // The fault of the connection settings, the database engine, or the database itself, which may be down; empty: none.
-std::string database_fault(const store::PostgresTarget& place, std::vector<std::string>& warnings) {
+std::string database_fault(const config::Settings& settings, const store::PostgresTarget& place, std::vector<std::string>& warnings) {
   const auto engine = store::postgres_engine();
-  if (!engine.ok()) return "config: " + engine.error().detail;
+  if (!engine.ok()) return settings.fault_of("store.driver") + engine.error().detail;
   const auto tried = (*engine)->try_target(place);
   if (!tried.ok()) return tried.error().detail;
   warnings.insert(warnings.end(), tried->begin(), tried->end());
@@ -82,9 +82,9 @@ CheckResult examine(Context& context) {
   }
   result.source = settings->source;
   result.warnings = settings->warnings;
-  result.faults = store_fault(settings->store);
+  result.faults = store_fault(*settings);
   if (const auto place = part_settings::postgres_target(*settings)) {
-    const std::string fault = database_fault(*place, result.warnings);
+    const std::string fault = database_fault(*settings, *place, result.warnings);
     if (!fault.empty()) result.faults += (result.faults.empty() ? "" : "\n") + fault;
   }
   if (settings->second_opinion.enabled) {

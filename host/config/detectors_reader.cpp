@@ -351,7 +351,9 @@ class DetectorsReader {
 
   // Why a tenant's section cannot name the detector; empty: it can.
   std::string unknown_detector(const std::string& key) {
-    if (find(key)) return {};
+    if (const Entry* const entry = find(key)) {
+      return entry->off ? "detector \"" + key + "\" is off (" + entry->location.text() + "); enable it there, or remove this" : "";
+    }
     std::vector<std::string> keys;
     for (const Entry& entry : entries_) keys.push_back(entry.key);
     const std::string near = likely_name(key, keys);

@@ -288,6 +288,7 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   const Node* redact = section.take("redact");
   const Node* detectors = section.take("detectors");
   read_log(section.take("log"), reading, settings.log);
+  settings.written = reading.locations;
   settings.values = reading.values;  // before the lists of rules and detectors, which have no keys
   read_redact(redact, reading, settings.redact);
   read_detectors(detectors, sources, reading, settings);
@@ -295,7 +296,6 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   const Node* path = written(store, "path");
   const bool of_file = path && !path->from_environment;
   settings.store.path = absolute_from(of_file ? sources.folder : fs::path(), settings.store.path);
-  if (path) settings.store.path_location = path->location.text();
   make_absolute(written(store, "password_file"), sources.folder, settings.store.password_file);
   make_absolute(written(second_opinion, "api_key_file"), sources.folder, settings.second_opinion.api_key_file);
 }
@@ -359,12 +359,17 @@ Result<Settings> load(const LoadOptions& options) {
   read_root(*root, sources, reading, settings);
   if (!options.data_dir.empty()) {
     settings.store.path = absolute_from({}, options.data_dir);
-    settings.store.path_location = "--data-dir";
+    settings.written["store.path"] = "--data-dir";
   }
   settings.values["store.path"] = settings.store.path;
   if (!reading.faults.empty()) return refusal(std::move(reading.faults));
   warn_of_variables(options, settings_keys(settings), settings);
   return settings;
+}
+
+std::string Settings::fault_of(const std::string& key) const {
+  const auto found = written.find(key);
+  return "config: " + key + (found == written.end() ? "" : " (" + found->second + ")") + ": ";
 }
 
 std::vector<std::string> changed_keys(const Settings& before, const Settings& after) {

@@ -79,7 +79,9 @@ const Node* Section::take(std::string_view key) {
   keys_.emplace_back(key);
   reading_.known.push_back(path_of(key));
   const Member* member = node_ ? node_->member(key) : nullptr;
-  return member ? member->value.get() : nullptr;
+  if (!member) return nullptr;
+  reading_.locations[path_of(key)] = member->value->location.text();
+  return member->value.get();
 }
 
 std::string Section::path_of(std::string_view key) const {

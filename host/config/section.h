@@ -18,7 +18,8 @@ namespace runwarden::config {
 struct Reading {
   std::vector<Fault> faults;
   std::vector<std::string> known;
-  std::map<std::string, std::string> values;  // as text, including defaults
+  std::map<std::string, std::string> values;     // as text, including defaults
+  std::map<std::string, std::string> locations;  // of the values that were set
 };
 
 struct Range {

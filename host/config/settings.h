@@ -56,7 +56,6 @@ struct BufferSection {
 struct StoreSection {
   std::string driver = "lmdb";
   std::string path = "/var/lib/runwarden";  // absolute once loaded; a relative path starts at the file's folder
-  std::string path_location;                // where the path is written: "runwarden.yaml:3:9"; empty: it is the default
   std::int64_t map_size_bytes = 64LL << 30;
   std::int64_t commit_interval_ms = 0;
   std::int64_t max_commit_records = 512;
@@ -100,7 +99,7 @@ struct SecondOpinionSection {
   std::string model;         // its name at the endpoint
   std::string api_key_file;  // absolute once loaded; empty: no key is sent
   std::vector<std::string> detectors = {"false_success", "missing_tool_call", "schema_ghost"};  // once loaded: only enabled ones
-  std::string ask = "candidates";  // candidates, alarms, all
+  std::string ask = "candidates";                                                               // candidates, alarms, all
   bool may_confirm = true;
   bool may_silence = false;
   std::int64_t timeout_ms = 30'000;
@@ -140,10 +139,14 @@ struct Settings {
   model::DetectorSettings detectors;
   LogSection log;
 
-  std::string source;                         // the file read; empty: built-in defaults
-  DetectorLocations locations;                // where each detector's settings were written
-  std::map<std::string, std::string> values;  // all keys of the service's sections as text, without detectors and redact
-  std::vector<std::string> warnings;          // for the operator; they do not prevent a start
+  std::string source;                          // the file read; empty: built-in defaults
+  DetectorLocations locations;                 // where each detector's settings were written
+  std::map<std::string, std::string> values;   // all keys of the service's sections as text, without detectors and redact
+  std::map<std::string, std::string> written;  // where the keys that were set are written: "runwarden.yaml:3:9"
+  std::vector<std::string> warnings;           // for the operator; they do not prevent a start
+
+  // Begins a fault of a key's value that only its use shows: "config: store.path (runwarden.yaml:3:9): ".
+  std::string fault_of(const std::string& key) const;
 };
 
 }  // namespace runwarden::config

@@ -37,17 +37,19 @@ constexpr std::array<std::string_view, 15> kReloadedKeys = {"limits.max_body_byt
 
 constexpr const char* kUserAgent = "runwarden/" RUNWARDEN_VERSION;
 
-Error opinion_fault(const char* key, const std::string& detail) {
-  return {Code::validation_failed, std::string("config: second_opinion.") + key + ": " + detail, {}, {}};
+Error opinion_fault(const config::Settings& settings, const std::string& key, const std::string& detail) {
+  return {Code::validation_failed, settings.fault_of("second_opinion." + key) + detail, {}, {}};
 }
 
 // A key goes into a header field.
-Result<std::string> read_api_key(const std::string& file) {
+Result<std::string> read_api_key(const config::Settings& settings) {
+  const std::string& file = settings.second_opinion.api_key_file;
   if (file.empty()) return std::string();
   auto key = read_secret_file(file);
-  if (!key.ok()) return opinion_fault("api_key_file", key.error().detail);
+  if (!key.ok()) return opinion_fault(settings, "api_key_file", key.error().detail);
   const bool one_line = std::all_of(key->begin(), key->end(), [](unsigned char c) { return c > 0x20 && c < 0x7F; });
-  if (!one_line) return opinion_fault("api_key_file", "\"" + file + "\" contains more than a key: expected one line without spaces");
+  if (!one_line)
+    return opinion_fault(settings, "api_key_file", "\"" + file + "\" contains more than a key: expected one line without spaces");
   return key;
 }
 
@@ -133,28 +135,26 @@ Result<SecondOpinion> second_opinion(const config::Settings& settings) {
   using Rules = http_client::AddressRules;
   auto rules = Rules::make({}, true, Rules::Ports::any);
   const http_client::CheckedUrl url = http_client::check_url(from.url, *rules);
-  if (url.fault) return opinion_fault("url", *url.fault + ", got \"" + from.url + "\"");
+  if (url.fault) return opinion_fault(settings, "url", *url.fault + ", got \"" + from.url + "\"");
   rules = Rules::make(from.allow.empty() ? std::vector<std::string>{url.host} : from.allow, true, Rules::Ports::any);
-  if (!rules.ok()) return opinion_fault(from.allow.empty() ? "url" : "allow", rules.error().detail);
-  auto key = read_api_key(from.api_key_file);
+  if (!rules.ok()) return opinion_fault(settings, from.allow.empty() ? "url" : "allow", rules.error().detail);
+  auto key = read_api_key(settings);
   if (!key.ok()) return std::move(key.error());
   const std::size_t fewest = opinion::fewest_input_tokens(config::built_in_opinion_prompts());
   if (static_cast<std::size_t>(from.max_input_tokens) < fewest) {
-    return opinion_fault("max_input_tokens", "expected at least " + std::to_string(fewest) +
-                                                 ", which the prompts and part of a run take, got " +
-                                                 std::to_string(from.max_input_tokens));
+    return opinion_fault(settings, "max_input_tokens",
+                         "expected at least " + std::to_string(fewest) + ", which the prompts and part of a run take, got " +
+                             std::to_string(from.max_input_tokens));
   }
-  return SecondOpinion{.endpoint = {.url = from.url,
-                                    .model = from.model,
-                                    .rules = std::move(*rules),
-                                    .timeout_ms = from.timeout_ms,
-                                    .user_agent = kUserAgent},
-                       .worker = {.api_key = std::move(*key),
-                                  .max_in_flight = static_cast<std::size_t>(from.max_in_flight),
-                                  .max_input_tokens = static_cast<std::size_t>(from.max_input_tokens),
-                                  .may_confirm = from.may_confirm,
-                                  .may_silence = from.may_silence,
-                                  .budget = {static_cast<std::uint64_t>(from.requests_per_hour), static_cast<std::uint64_t>(from.tokens_per_day)}}};
+  return SecondOpinion{
+      .endpoint =
+          {.url = from.url, .model = from.model, .rules = std::move(*rules), .timeout_ms = from.timeout_ms, .user_agent = kUserAgent},
+      .worker = {.api_key = std::move(*key),
+                 .max_in_flight = static_cast<std::size_t>(from.max_in_flight),
+                 .max_input_tokens = static_cast<std::size_t>(from.max_input_tokens),
+                 .may_confirm = from.may_confirm,
+                 .may_silence = from.may_silence,
+                 .budget = {static_cast<std::uint64_t>(from.requests_per_hour), static_cast<std::uint64_t>(from.tokens_per_day)}}};
 }
 
 ops::Housekeeping::Settings housekeeping_settings(const config::Settings& settings) {

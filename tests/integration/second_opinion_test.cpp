@@ -179,8 +179,7 @@ TEST_F(SecondOpinionService, KeyThatOthersCanRead_IsFoundByCheckAndKeepsTheServi
                                          "second_opinion: {enabled: true, url: \"http://127.0.0.1:9/\", model: m, api_key_file: key}\n");
   const CommandResult checked = run_command({runwarden_binary(), "check", "--config", config});
   EXPECT_EQ(checked.exit_code, 1);
-  EXPECT_THAT(checked.err,
-              HasSubstr("config: second_opinion.api_key_file: \"" + file + "\" is readable by other users; run chmod 0600 on it"));
+  EXPECT_THAT(checked.err, HasSubstr("config: second_opinion.api_key_file (" + config + ":3:85): \"" + file + "\" is readable by other users; run chmod 0600 on it"));
   EXPECT_EQ(run_command({runwarden_binary(), "serve", "--config", config}).exit_code, 1);
   std::filesystem::permissions(file, std::filesystem::perms(0600));
   EXPECT_EQ(run_command({runwarden_binary(), "check", "--config", config}).exit_code, 0);

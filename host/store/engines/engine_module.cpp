@@ -15,7 +15,7 @@ namespace dll = boost::dll;
 constexpr const char* kFromProgram = "../lib/runwarden/engines/postgres.so";
 
 Error cannot_load(const std::filesystem::path& file, const std::string& why) {
-  return {Code::unavailable, "store.driver: postgres: cannot load \"" + file.string() + "\": " + why, {}, {}};
+  return {Code::unavailable, "cannot load \"" + file.string() + "\", the engine for PostgreSQL: " + why, {}, {}};
 }
 
 // The library stays loaded for the life of the process, because what it makes lives as long.
@@ -23,7 +23,7 @@ Result<const EngineModule*> load(const std::filesystem::path& file, dll::shared_
   std::error_code ignored;
   if (!std::filesystem::exists(file, ignored)) {
     return Error{Code::unavailable,
-                 "store.driver: postgres needs \"" + file.string() + "\", which does not exist; install the package runwarden-postgres",
+                 "the engine for PostgreSQL, \"" + file.string() + "\", does not exist; install the package runwarden-postgres",
                  {},
                  {}};
   }

@@ -156,6 +156,16 @@ TEST(Check, WhenBothAddressesAreOne_RefusesIt) {
   EXPECT_EQ(program.run({"check", "--config", apart}).code, 0) << "port 0 is a free one for each";
 }
 
+TEST(Check, WhenTheModelsKeyCannotBeRead_TellsThePlace) {
+  const Program program;
+  const std::string opinion =
+      "second_opinion:\n  enabled: true\n  model: m\n  url: http://127.0.0.1:9/\n  detectors: [false_success]\n  api_key_file: key\n";
+  const std::string config = write_config(program, opinion);
+  const Ended ended = program.run({"check", "--config", config});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("config: second_opinion.api_key_file (" + config + ":10:17): "));
+}
+
 TEST(Check, WarnsOfWhatLeadsNowhere) {
   const Program program;
   const std::string folder = program.folder().path().string();

@@ -123,7 +123,7 @@ detectors:
     - {key: ghost}
     - {key: gone, off: true}
   tenants:
-    acme: {disabled: [ghost, gone], settings: {loop: {repeats: 5}, ghost: {k: 1}}}
+    acme: {disabled: [ghost], settings: {loop: {repeats: 5}, ghost: {k: 1}}}
     "": {}
     empty:
 )");
@@ -256,6 +256,15 @@ INSTANTIATE_TEST_SUITE_P(
         DetectorFaultCase{"detectors: {enabled: [{key: loop}], tenants: {t: {settings: {zzz: {a: 1}}}}}\n",
                           "config: detectors.tenants.t.settings.zzz (runwarden.yaml:1:62): no detector \"zzz\" is configured; add it to "
                           "detectors.enabled, or remove this"},
+        DetectorFaultCase{
+            "detectors:\n  enabled:\n    - {key: loop, off: true}\n  tenants:\n    t:\n      disabled:\n        - loop\n      mode:\n"
+            "        loop: shadow\n      settings:\n        loop: {a: 1}\n",
+            "config: detectors.tenants.t.disabled[0] (runwarden.yaml:7:11): detector \"loop\" is off (runwarden.yaml:3:7); enable it "
+            "there, or remove this\n"
+            "config: detectors.tenants.t.mode.loop (runwarden.yaml:9:9): detector \"loop\" is off (runwarden.yaml:3:7); enable it there, "
+            "or remove this\n"
+            "config: detectors.tenants.t.settings.loop (runwarden.yaml:11:9): detector \"loop\" is off (runwarden.yaml:3:7); enable it "
+            "there, or remove this"},
         DetectorFaultCase{"detectors: {enabled: [{key: loop}], tenants: {t: {setings: {}}}}\n",
                           "config: detectors.tenants.t.setings (runwarden.yaml:1:51): unknown key; the nearest known one is settings"},
         DetectorFaultCase{"detectors: {enabled: [], tenants: [t]}\n",

@@ -203,6 +203,15 @@ TEST_F(SettingsTest, WhenASectionIsEmpty_KeepsItsDefaults) {
   EXPECT_EQ(settings->limits.max_json_depth, 64);
 }
 
+TEST_F(SettingsTest, FaultOf_NamesWhereAKeyIsWritten) {
+  options.environment = {{"RUNWARDEN_SERVER__ADDRESS", "127.0.0.1:0"}};
+  const auto settings = read("store: {path: data}\n");
+  ASSERT_TRUE(settings.ok()) << settings.error().detail;
+  EXPECT_EQ(settings->fault_of("store.path"), "config: store.path (" + options.path.string() + ":1:15): ");
+  EXPECT_EQ(settings->fault_of("server.address"), "config: server.address (RUNWARDEN_SERVER__ADDRESS): ");
+  EXPECT_EQ(settings->fault_of("log.level"), "config: log.level: ");
+}
+
 TEST_F(SettingsTest, WhenTheStorePathIsRelative_StartsAtTheFile) {
   const auto settings = read("store: {path: data/../runs}\n");
   ASSERT_TRUE(settings.ok()) << settings.error().detail;
