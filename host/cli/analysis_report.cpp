@@ -23,10 +23,11 @@ class JsonLines final : public AnalysisReport {
  public:
   using AnalysisReport::AnalysisReport;
 
-  bool add(const AnalyzedRun& run, bool more) override {
+  // Each answer is out before a detector can end the process with the next run.
+  bool add(const AnalyzedRun& run) override {
     const std::string text = run.analysis.ok() ? run.analysis->json : problem_line(run.analysis.error(), run.place.file, run.place.line);
     const bool taken = output().write(text + "\n");
-    if (!more) output().flush();
+    output().flush();
     return taken;
   }
   bool is_apart() const override { return false; }
@@ -39,7 +40,7 @@ class TextReport final : public AnalysisReport {
  public:
   using AnalysisReport::AnalysisReport;
 
-  bool add(const AnalyzedRun& run, bool) override {
+  bool add(const AnalyzedRun& run) override {
     if (!run.analysis.ok()) {
       ++unread_;
       faults_ += name_of(run.place) + ": " + fault_text(run.analysis.error()) + "\n";
@@ -95,7 +96,7 @@ class JunitAnalysis final : public AnalysisReport {
  public:
   JunitAnalysis(ResultOutput& output, int fail_from) : AnalysisReport(output), fail_from_(fail_from) {}
 
-  bool add(const AnalyzedRun& run, bool) override {
+  bool add(const AnalyzedRun& run) override {
     if (!run.analysis.ok()) {
       report_.add(kInputSuite, run.place, {JunitReport::Outcome::error, run.analysis.error().detail, fault_text(run.analysis.error())});
       return true;
@@ -118,7 +119,7 @@ class SarifAnalysis final : public AnalysisReport {
   SarifAnalysis(ResultOutput& output, const std::vector<detect::DetectorInfo>& detectors)
       : AnalysisReport(output), writer_(output, detectors) {}
 
-  bool add(const AnalyzedRun& run, bool) override {
+  bool add(const AnalyzedRun& run) override {
     if (!run.analysis.ok()) {
       writer_.add_fault(run.place, fault_text(run.analysis.error()));
       return true;

@@ -23,8 +23,8 @@ class AnalysisReport {
   explicit AnalysisReport(ResultOutput& output) : output_(output) {}
   virtual ~AnalysisReport() = default;
 
-  // Called in the order of the runs. `more`: the next answer is already available. False: the reader is gone.
-  virtual bool add(const AnalyzedRun& run, bool more) = 0;
+  // Called in the order of the runs. False: the reader is gone.
+  virtual bool add(const AnalyzedRun& run) = 0;
   // Ends the report, prints any write fault, and returns an exit code.
   int finish();
   // False if answers appear on the terminal one by one, so that no other progress is shown.

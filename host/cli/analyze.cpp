@@ -41,7 +41,7 @@ class Analyzer {
         progress_(context.err),
         input_(static_cast<std::size_t>(settings.limits.max_body_bytes),
                options.ndjson ? RunInput::Lines::always : RunInput::Lines::if_export),
-        work_(detectors.workers(), [this](const AnalyzedRun& run, bool more) { return report_.add(run, more); }) {
+        work_(detectors.workers(), [this](const AnalyzedRun& run) { return report_.add(run); }) {
     limits_.max_json_depth = static_cast<int>(settings.limits.max_json_depth);
   }
 
@@ -50,6 +50,7 @@ class Analyzer {
       if (!input_.read(file, [this](InputRun run) { return judge(std::move(run)); })) break;
     }
     work_.finish();
+    context_.has_abandoned_calls = work_.has_abandoned_calls();
     progress_.clear();
     if (input_.open_runs() > 0)
       context_.err << "runwarden: " << input_.open_runs() << " runs in exports are still open and were not judged\n";
@@ -58,25 +59,39 @@ class Analyzer {
   }
 
  private:
+  using Done = OrderedWork<AnalyzedRun>::Done;
+
   // False: the reader is gone.
   bool judge(InputRun run) {
     // Other reports show progress by their answers.
     if (report_.is_apart()) progress_.show({"analyzing", "runs", "", runs_++, 0});
     if (!run.text.ok()) return refuse(std::move(run));
     const std::size_t bytes = run.text->size();
-    return work_.submit([this, run = std::move(run)](std::size_t worker) { return answer(run, worker); }, bytes);
+    return work_.submit([this, run = std::make_shared<const InputRun>(std::move(run))](
+                            std::size_t worker, WorkPool& pool, const Done& done) { analyze(run, worker, pool, done); },
+                        bytes);
   }
 
   // A run that could not be read is also reported in its order.
   bool refuse(InputRun run) {
     bad_ = true;
     AnalyzedRun refused{{{}, std::move(run.file), run.line}, std::move(run.text.error())};
-    return work_.submit([refused = std::move(refused)](std::size_t) { return refused; }, 0);
+    return work_.submit([refused = std::move(refused)](std::size_t, WorkPool&, const Done& done) { done(refused); }, 0);
   }
 
   // Runs on a worker thread. Throws nothing.
-  AnalyzedRun answer(const InputRun& run, std::size_t worker) {
-    AnalyzedRun analyzed{{{}, run.file, run.line}, judged(*run.text, worker)};
+  void analyze(const std::shared_ptr<const InputRun>& run, std::size_t worker, WorkPool& pool, const Done& done) {
+    const auto take = [this, run, done](Result<ingest::Analysis> analysis) { done(analyzed(*run, std::move(analysis))); };
+    try {
+      const std::string origin = name_of({{}, run->file, run->line});
+      ingest::analyze({*run->text, limits_, options_.tenant, redaction_, origin}, detectors_, worker, pool, take);
+    } catch (const std::exception& fault) {
+      take(Error{Code::internal, fault.what(), {}, {}});
+    }
+  }
+
+  AnalyzedRun analyzed(const InputRun& run, Result<ingest::Analysis> judged) {
+    AnalyzedRun analyzed{{{}, run.file, run.line}, std::move(judged)};
     if (!analyzed.analysis.ok()) {
       bad_ = true;
       return analyzed;
@@ -85,14 +100,6 @@ class Analyzer {
     const ingest::Analysis& analysis = *analyzed.analysis;
     if (options_.fail_on >= 0 && !analysis.verdict.findings.empty() && analysis.max_score >= options_.fail_on) reached_ = true;
     return analyzed;
-  }
-
-  Result<ingest::Analysis> judged(const std::string& text, std::size_t worker) {
-    try {
-      return ingest::analyze({text, limits_, options_.tenant, redaction_}, detectors_, worker);
-    } catch (const std::exception& fault) {
-      return Error{Code::internal, fault.what(), {}, {}};
-    }
   }
 
   Context& context_;
@@ -113,9 +120,8 @@ int analyze(Context& context, AnalyzeOptions& options) {
   const auto settings = context.settings();
   if (!settings) return kWanting;
   if (options.files.empty()) options.files = {"-"};
-  const SystemClock clock;
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  const auto detectors = load_detectors(context, *settings, options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores, clock);
+  const auto detectors = load_detectors(context, *settings, options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores);
   if (!detectors) return kWanting;
   ResultOutput output(context, options.report.output);
   if (!output.open()) return kWanting;

@@ -39,7 +39,7 @@ int bundle(Context& context, const BundleOptions& options) {
   CommandClock clock;
   const auto settings = context.settings();
   if (!settings) return kWanting;
-  const auto detectors = load_detectors(context, *settings, 1, clock);
+  const auto detectors = load_detectors(context, *settings, 1);
   if (!detectors) return kWanting;
   const auto opened = open_tenant_store(context, *settings, clock, options.tenant);
   if (!opened) return kWanting;

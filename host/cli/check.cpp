@@ -91,8 +91,7 @@ CheckResult examine(Context& context) {
     const auto opinion = part_settings::second_opinion(*settings);
     if (!opinion.ok()) result.faults += (result.faults.empty() ? "" : "\n") + opinion.error().detail;
   }
-  const SystemClock clock;
-  auto set = detect::DetectorSet::load(settings->detectors, load_context(context, *settings, 1, clock));
+  auto set = try_detectors(context, *settings, 1);
   if (set.ok()) {
     result.detectors = (*set)->list();
   } else {

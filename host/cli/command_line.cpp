@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 #include <exception>
 
 #include "base/nearest_names.h"
@@ -76,6 +77,11 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
       return kUsage;
     } catch (const CLI::ParseError& fault) {
       return app.exit(fault, out, err) == 0 ? kFine : kUsage;
+    }
+    if (context.has_abandoned_calls) {
+      out.flush();
+      err.flush();
+      std::_Exit(context.exit_code);
     }
     return context.exit_code;
   } catch (const std::exception& fault) {

@@ -21,6 +21,7 @@ struct Context {
   std::string config;    // --config; empty: not given
   std::string data_dir;  // --data-dir; empty: not given
   int exit_code = kFine;
+  bool has_abandoned_calls = false;  // a detector call still runs: the process must end without destroying what it uses
 
   // Loads the settings and reports warnings. Nothing on failure, after reporting the faults.
   std::optional<config::Settings> settings();

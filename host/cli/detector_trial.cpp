@@ -167,7 +167,7 @@ bool DetectorTrial::load_detectors() {
   if (test_.in_process) debugger_copy_ = std::make_unique<DebuggerCopy>(test_.library);
   settings_ = settings_for(context, test_);
   if (settings_) {
-    detect::LoadContext load = load_context(context, *settings_, 1, clock_);
+    detect::LoadContext load = load_context(context, *settings_, 1);
     load.log_rate = detect::LogRate::unbounded;
     load.log = [log = log_](LogLevel level, std::string_view text) { log->add(level, text); };
     auto set = detect::DetectorSet::load(settings_->detectors, std::move(load));

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/clock.h"
 #include "cli/detector_test.h"
 #include "cli/run_input.h"
 #include "detect/detector_set.h"
@@ -39,7 +38,6 @@ class DetectorTrial {
   bool load_detectors();
 
   const DetectorTest& test_;
-  const SystemClock clock_;
   std::optional<config::Settings> settings_;
   class DebuggerCopy;
   std::unique_ptr<DebuggerCopy> debugger_copy_;  // if in_process

@@ -28,8 +28,7 @@ CLI::Validator seconds() {
 int list(Context& context, const std::string& tenant, bool json) {
   const auto settings = context.settings();
   if (!settings) return kWanting;
-  const SystemClock clock;
-  const auto set = load_detectors(context, *settings, 1, clock);
+  const auto set = load_detectors(context, *settings, 1);
   if (!set) return kWanting;
   const auto detectors = set->list(tenant);
   if (json) {

@@ -6,6 +6,7 @@
 #include "base/json_text.h"
 #include "base/mutex.h"
 #include "cli/table.h"
+#include "detect/crash_note.h"
 
 namespace runwarden::cli {
 namespace {
@@ -18,10 +19,9 @@ std::string state_of(const detect::DetectorInfo& detector) {
 
 }  // namespace
 
-detect::LoadContext load_context(Context& context, const config::Settings& settings, std::size_t workers, const Clock& clock) {
+detect::LoadContext load_context(Context& context, const config::Settings& settings, std::size_t workers) {
   detect::LoadContext load;
   load.workers = workers;
-  load.clock = &clock;
   load.log = [&err = context.err, mutex = std::make_shared<Mutex>()](LogLevel level, std::string_view text) {
     if (level < LogLevel::warn) return;
     const MutexLock lock(*mutex);
@@ -34,18 +34,22 @@ detect::LoadContext load_context(Context& context, const config::Settings& setti
   return load;
 }
 
-std::shared_ptr<detect::DetectorSet> load_detectors(Context& context, const config::Settings& settings, std::size_t workers,
-                                                    const Clock& clock) {
-  auto set = detect::DetectorSet::load(settings.detectors, load_context(context, settings, workers, clock));
+Result<std::shared_ptr<detect::DetectorSet>> try_detectors(Context& context, const config::Settings& settings, std::size_t workers) {
+  detect::CrashMessage::watch();
+  return detect::DetectorSet::load(settings.detectors, load_context(context, settings, workers));
+}
+
+std::shared_ptr<detect::DetectorSet> load_detectors(Context& context, const config::Settings& settings, std::size_t workers) {
+  auto set = try_detectors(context, settings, workers);
   if (set.ok()) return std::move(*set);
   context.err << set.error().detail << "\n";
   return nullptr;
 }
 
-std::unique_ptr<ConfiguredDetectors> load_to_compare(Context& context, config::Settings settings, std::size_t workers, const Clock& clock) {
+std::unique_ptr<ConfiguredDetectors> load_to_compare(Context& context, config::Settings settings, std::size_t workers) {
   settings.detectors.quarantine_failures = std::numeric_limits<int>::max();
   auto loaded = std::make_unique<ConfiguredDetectors>(ConfiguredDetectors{std::move(settings), nullptr});
-  loaded->detectors = load_detectors(context, loaded->settings, workers, clock);
+  loaded->detectors = load_detectors(context, loaded->settings, workers);
   return loaded->detectors ? std::move(loaded) : nullptr;
 }
 

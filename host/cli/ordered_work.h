@@ -1,106 +1,101 @@
 // Runs tasks on several threads and delivers the answers in the order of the tasks, each as soon as it and all before it are done.
 // Holds a bounded number of tasks and bytes: submit() waits for room.
 //
-// submit and finish: one thread. task: a worker thread, with that thread's number. deliver: one worker thread at a time.
+// submit and finish: one thread. task: a thread of the pool, with that thread's number. deliver: one thread of the pool at a time.
 #pragma once
 
 #include <cstddef>
+#include <cstdio>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
-#include <thread>
+#include <string>
 #include <utility>
-#include <vector>
 
 #include "base/mutex.h"
+#include "base/work_pool.h"
 
 namespace runwarden::cli {
 
 template <class Answer>
 class OrderedWork {
  public:
-  using Task = std::function<Answer(std::size_t worker)>;
-  using Deliver = std::function<bool(Answer& answer, bool more_at_hand)>;  // false: the reader is gone; stop
+  using Done = std::function<void(Answer)>;
+  // Calls `done` once, on this thread or another one of the pool. Throws nothing.
+  using Task = std::function<void(std::size_t worker, WorkPool& pool, Done done)>;
+  using Deliver = std::function<bool(Answer& answer)>;  // false: the reader is gone; stop
 
-  OrderedWork(std::size_t threads, Deliver deliver) : deliver_(std::move(deliver)), max_jobs_(threads * kJobsPerThread) {
-    for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this, i] { work(i); });
-  }
+  OrderedWork(std::size_t threads, Deliver deliver)
+      : deliver_(std::move(deliver)), max_jobs_(threads * kJobsPerThread), pool_(threads, report) {}
   ~OrderedWork() { finish(); }
   OrderedWork(const OrderedWork&) = delete;
   OrderedWork& operator=(const OrderedWork&) = delete;
 
   // False once the reader of the answers is gone. `bytes`: the memory that the task holds.
   bool submit(Task task, std::size_t bytes) {
-    auto job = std::make_shared<Job>();
-    job->task = std::move(task);
+    const auto job = std::make_shared<Job>();
     job->bytes = bytes;
-    MutexLock lock(mutex_);
-    changed_.wait(lock, [&]() RW_REQUIRES(mutex_) {
-      return stopped_ || in_order_.empty() || (in_order_.size() < max_jobs_ && bytes_ + bytes <= kMaxBytes);
+    {
+      MutexLock lock(mutex_);
+      changed_.wait(lock, [&]() RW_REQUIRES(mutex_) {
+        return stopped_ || in_order_.empty() || (in_order_.size() < max_jobs_ && bytes_ + bytes <= kMaxBytes);
+      });
+      if (stopped_) return false;
+      bytes_ += bytes;
+      in_order_.push_back(job);
+    }
+    pool_.post([this, job, task = std::move(task)](std::size_t worker) {
+      if (!stopped()) task(worker, pool_, [this, job](Answer answer) { take(*job, std::move(answer)); });
     });
-    if (stopped_) return false;
-    bytes_ += bytes;
-    in_order_.push_back(job);
-    waiting_.push_back(std::move(job));
-    changed_.notify_all();
     return true;
   }
 
   // Waits until every answer is delivered or the reader is gone.
   void finish() {
     {
-      const MutexLock lock(mutex_);
-      ending_ = true;
-      changed_.notify_all();
+      MutexLock lock(mutex_);
+      changed_.wait(lock, [this]() RW_REQUIRES(mutex_) { return !delivering_ && (stopped_ || in_order_.empty()); });
     }
-    for (std::thread& thread : threads_) thread.join();
-    threads_.clear();
+    pool_.finish();
   }
+
+  // After finish(): whether an abandoned detector call has not returned yet.
+  bool has_abandoned_calls() const { return pool_.abandoned() > 0; }
 
  private:
   static constexpr std::size_t kJobsPerThread = 16;
   static constexpr std::size_t kMaxBytes = 64 << 20;  // of tasks held; a larger task is accepted only alone
 
   struct Job {
-    Task task;
     std::size_t bytes = 0;
     std::optional<Answer> answer;  // once it is done
   };
-  // The oldest answer, and whether the next one is done too.
-  struct Delivery {
-    std::shared_ptr<Job> job;
-    bool more = false;
-  };
 
-  void work(std::size_t worker) {
+  static void report(const std::string& fault) { std::fprintf(stderr, "runwarden: %s\n", fault.c_str()); }
+
+  bool stopped() {
+    const MutexLock lock(mutex_);
+    return stopped_;
+  }
+
+  void take(Job& job, Answer answer) noexcept {
     MutexLock lock(mutex_);
-    for (;;) {
-      changed_.wait(lock, [this]() RW_REQUIRES(mutex_) { return stopped_ || ending_ || !waiting_.empty(); });
-      if (stopped_ || waiting_.empty()) return;
-      const auto job = std::move(waiting_.front());
-      waiting_.pop_front();
+    job.answer.emplace(std::move(answer));
+    while (const auto next = next_delivery()) {
       lock.unlock();
-      Answer answer = job->task(worker);
-      job->task = nullptr;
+      const bool read_on = deliver_(*next->answer);
       lock.lock();
-      job->answer.emplace(std::move(answer));
-      while (const auto next = next_delivery()) {
-        lock.unlock();
-        const bool read_on = deliver_(*next->job->answer, next->more);
-        lock.lock();
-        delivered(*next->job, read_on);
-      }
+      delivered(*next, read_on);
     }
   }
 
-  // Empty while another thread delivers: that thread fetches the next one itself.
-  std::optional<Delivery> next_delivery() RW_REQUIRES(mutex_) {
-    if (delivering_ || stopped_ || in_order_.empty() || !in_order_.front()->answer) return std::nullopt;
+  // The oldest job, if it is done. Null while another thread delivers: that thread fetches the next one itself.
+  std::shared_ptr<Job> next_delivery() RW_REQUIRES(mutex_) {
+    if (delivering_ || stopped_ || in_order_.empty() || !in_order_.front()->answer) return nullptr;
     delivering_ = true;
-    Delivery next{std::move(in_order_.front()), false};
+    const std::shared_ptr<Job> next = std::move(in_order_.front());
     in_order_.pop_front();
-    next.more = !in_order_.empty() && in_order_.front()->answer.has_value();
     return next;
   }
 
@@ -116,12 +111,10 @@ class OrderedWork {
   Mutex mutex_;
   CondVar changed_;
   std::deque<std::shared_ptr<Job>> in_order_ RW_GUARDED_BY(mutex_);  // not delivered yet
-  std::deque<std::shared_ptr<Job>> waiting_ RW_GUARDED_BY(mutex_);   // not begun yet
   std::size_t bytes_ RW_GUARDED_BY(mutex_) = 0;
   bool delivering_ RW_GUARDED_BY(mutex_) = false;
   bool stopped_ RW_GUARDED_BY(mutex_) = false;  // the reader is gone
-  bool ending_ RW_GUARDED_BY(mutex_) = false;
-  std::vector<std::thread> threads_;
+  WorkPool pool_;                               // last: its threads use the members above
 };
 
 }  // namespace runwarden::cli

@@ -50,7 +50,7 @@ class Replayer {
         options_(options),
         report_(report),
         progress_(context.err),
-        work_(candidate.detectors->workers(), [this](const ReplayedRun& run, bool) {
+        work_(candidate.detectors->workers(), [this](const ReplayedRun& run) {
           sums_.add(run);
           return report_.add(run);
         }) {}
@@ -62,11 +62,12 @@ class Replayer {
     progress_.show({"replaying", "runs", "", taken_++, expected_});
     if (!input.run.ok()) {
       ReplayedRun unread{std::move(input.place), false, {}, {}, std::move(input.run.error())};
-      return work_.submit([unread = std::move(unread)](std::size_t) { return unread; }, 0);
+      return work_.submit([unread = std::move(unread)](std::size_t, WorkPool&, const Done& done) { done(unread); }, 0);
     }
     const std::size_t bytes = input.run->kept.document.size();
-    return work_.submit(
-        [this, run = std::make_shared<JudgedRun>(std::move(*input.run))](std::size_t worker) { return replayed(*run, worker); }, bytes);
+    return work_.submit([this, run = std::make_shared<const JudgedRun>(std::move(*input.run))](
+                            std::size_t worker, WorkPool& pool, const Done& done) { replay(run, worker, pool, done); },
+                        bytes);
   }
 
   const ReplaySums& finish() {
@@ -76,12 +77,26 @@ class Replayer {
     return sums_;
   }
 
+  // After finish().
+  bool has_abandoned_calls() const { return work_.has_abandoned_calls(); }
+
  private:
+  using Done = OrderedWork<ReplayedRun>::Done;
+
   // Runs on a worker thread. Throws nothing.
-  ReplayedRun replayed(const JudgedRun& was, std::size_t worker) {
+  void replay(const std::shared_ptr<const JudgedRun>& was, std::size_t worker, WorkPool& pool, const Done& done) {
+    try {
+      ingest::judge_again(was->kept, detectors_, redaction_, worker, pool,
+                          [this, was, done](const model::Verdict& verdict) { done(replayed(*was, verdict)); });
+    } catch (const std::exception& fault) {
+      done({was->place, was->redacted, {}, {}, Error{Code::internal, fault.what(), {}, {}}});
+    }
+  }
+
+  ReplayedRun replayed(const JudgedRun& was, const model::Verdict& verdict) const {
     ReplayedRun replayed{was.place, was.redacted, {}, {}, std::nullopt};
     try {
-      const Judgement now = judgement_of(ingest::judge_again(was.kept, detectors_, redaction_, worker));
+      const Judgement now = judgement_of(verdict);
       for (const auto& [key, answer] : now) {
         if (options_.detector.empty() || key == options_.detector) replayed.detectors.push_back(key);
       }
@@ -124,13 +139,11 @@ std::optional<config::Settings> settings_to_judge_by(Context& context, const con
   return candidate.settings();
 }
 
-std::unique_ptr<ConfiguredDetectors> load_candidate(Context& context, const config::Settings& service, const ReplayOptions& options,
-                                                    const Clock& clock) {
+std::unique_ptr<ConfiguredDetectors> load_candidate(Context& context, const config::Settings& service, const ReplayOptions& options) {
   auto settings = settings_to_judge_by(context, service, options);
   if (!settings) return nullptr;
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
-  auto candidate =
-      load_to_compare(context, std::move(*settings), options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores, clock);
+  auto candidate = load_to_compare(context, std::move(*settings), options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores);
   if (!candidate || options.detector.empty()) return candidate;
   const auto known = candidate->detectors->list();
   if (std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.key == options.detector; })) return candidate;
@@ -167,7 +180,7 @@ class StoredRunsToReplay {
 
  private:
   std::vector<detect::DetectorInfo> detectors_in_force(Context& context, const config::Settings& service, const std::string& tenant) const {
-    const auto set = detect::DetectorSet::load(service.detectors, load_context(context, service, 1, clock_));
+    const auto set = try_detectors(context, service, 1);
     return set.ok() ? (*set)->list(tenant) : std::vector<detect::DetectorInfo>();
   }
 
@@ -177,10 +190,9 @@ class StoredRunsToReplay {
 };
 
 int replay(Context& context, const ReplayOptions& options) {
-  const SystemClock clock;
   const auto service = context.settings();
   if (!service) return end_with_fault(context, options);
-  const auto candidate = load_candidate(context, *service, options, clock);
+  const auto candidate = load_candidate(context, *service, options);
   if (!candidate) return end_with_fault(context, options);
   StoredRunsToReplay stored;
   if (!options.tenant.empty() && !stored.open(context, *service, options)) return end_with_fault(context, options);
@@ -195,6 +207,7 @@ int replay(Context& context, const ReplayOptions& options) {
   }
   if (!options.tenant.empty()) stored.replay(replayer);
   const ReplaySums& sums = replayer.finish();
+  context.has_abandoned_calls = replayer.has_abandoned_calls();
   const int written = output.finish();
   const auto kinds = options.kinds();
   const bool failed =

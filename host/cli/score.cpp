@@ -42,11 +42,13 @@ class ScoredConfiguration {
   const config::LimitsSection& limits() const { return loaded_->settings.limits; }
   std::vector<detect::DetectorInfo> detectors() const { return loaded_->detectors->list(); }
 
-  Result<Answers> answers(const std::string& run, std::size_t worker) const {
+  // Calls `done` once, on this thread or another one of the pool.
+  void judge(const std::string& run, const std::string& origin, std::size_t worker, WorkPool& pool,
+             const std::function<void(Result<Answers>)>& done) const {
     const intake::RunLimits bounds{.max_json_depth = static_cast<int>(limits().max_json_depth)};
-    const auto analysis = ingest::analyze({run, bounds, {}, redaction_}, *loaded_->detectors, worker);
-    if (!analysis.ok()) return analysis.error();
-    return answers_of(analysis->verdict);
+    ingest::analyze(
+        {run, bounds, {}, redaction_, origin}, *loaded_->detectors, worker, pool,
+        [done](const Result<ingest::Analysis>& analysis) { analysis.ok() ? done(answers_of(analysis->verdict)) : done(analysis.error()); });
   }
 
  private:
@@ -56,13 +58,13 @@ class ScoredConfiguration {
 using Configurations = std::vector<std::unique_ptr<ScoredConfiguration>>;  // --config, and --candidate if given
 
 // Empty, after a message, if one cannot be loaded.
-Configurations load_configurations(Context& context, const ScoreOptions& options, std::size_t workers, const Clock& clock) {
+Configurations load_configurations(Context& context, const ScoreOptions& options, std::size_t workers) {
   Configurations all;
   Context candidate{context.out, context.err, options.candidate, context.data_dir};
   for (Context* const of : {&context, &candidate}) {
     if (of == &candidate && options.candidate.empty()) continue;
     auto settings = of->settings();
-    auto loaded = settings ? load_to_compare(*of, std::move(*settings), workers, clock) : nullptr;
+    auto loaded = settings ? load_to_compare(*of, std::move(*settings), workers) : nullptr;
     if (!loaded) return {};
     all.push_back(std::make_unique<ScoredConfiguration>(std::move(loaded)));
   }
@@ -117,7 +119,7 @@ class Scorer {
         labels_(labels),
         configurations_(configurations),
         progress_(context.err),
-        work_(threads, [this](JudgedLine& line, bool) { return take(line); }) {
+        work_(threads, [this](const JudgedLine& line) { return take(line); }) {
     outcome_.scores.resize(configurations.size());
   }
 
@@ -132,49 +134,60 @@ class Scorer {
       if (!*line) break;
       progress_.show({"scoring", "runs", "", lines++, 0});
       const std::size_t bytes = (*line)->text.size();
-      work_.submit([this, line = std::make_shared<Line>(std::move(**line))](std::size_t worker) { return judged(*line, worker); }, bytes);
+      work_.submit([this, line = std::make_shared<const Line>(std::move(**line))](std::size_t worker, WorkPool& pool,
+                                                                                  const Done& done) { judge(*line, worker, pool, done); },
+                   bytes);
     }
     work_.finish();
+    context_.has_abandoned_calls = work_.has_abandoned_calls();
     progress_.clear();
     for (const auto& [place, text] : faults_) context_.err << "runwarden: " << options_.runs << ":" << place << ": " << text << "\n";
     return std::move(outcome_);
   }
 
  private:
+  using Done = OrderedWork<JudgedLine>::Done;
+  // A run that the configurations judge one after the other.
+  struct Judging {
+    std::string run;
+    JudgedLine line;
+    Done done;
+  };
+
   // Runs on a worker thread. Throws nothing.
-  JudgedLine judged(const Line& line, std::size_t worker) const {
+  void judge(const Line& line, std::size_t worker, WorkPool& pool, const Done& done) const {
     JudgedLine judged{line.number, {}, std::vector<Answers>()};
     if (line.too_long) {
       judged.answers = Error{Code::payload_too_large, "the line is longer than limits.max_body_bytes allows; raise the limit", {}, {}};
-      return judged;
+      return done(std::move(judged));
     }
     auto run = read_run_line(line.text, static_cast<int>(configurations_.front()->limits().max_json_depth) + 1);
     if (!run.ok()) {
       judged.answers = std::move(run.error());
-      return judged;
+      return done(std::move(judged));
     }
     judged.id = std::move(run->id);
-    if (labels_.count(judged.id) == 0) return judged;
+    if (labels_.count(judged.id) == 0) return done(std::move(judged));
+    judge_next(std::make_shared<Judging>(Judging{std::move(run->run), std::move(judged), done}), worker, pool);
+  }
+
+  // Asks the first configuration that has not answered yet. The next one is asked in a task of its own, because a detector that does not
+  // return takes this thread with it.
+  void judge_next(const std::shared_ptr<Judging>& judging, std::size_t worker, WorkPool& pool) const {
+    const auto take = [this, judging, &pool](Result<Answers> answers) {
+      JudgedLine& line = judging->line;
+      answers.ok() ? line.answers->push_back(std::move(*answers)) : static_cast<void>(line.answers = std::move(answers.error()));
+      if (!line.answers.ok() || line.answers->size() == configurations_.size()) return judging->done(std::move(line));
+      pool.post([this, judging, &pool](std::size_t another) { judge_next(judging, another, pool); });
+    };
     try {
-      judge(judged, run->run, worker);
+      configurations_[judging->line.answers->size()]->judge(judging->run, judging->line.id, worker, pool, take);
     } catch (const std::exception& fault) {
-      judged.answers = Error{Code::internal, fault.what(), {}, {}};
-    }
-    return judged;
-  }
-
-  void judge(JudgedLine& judged, const std::string& run, std::size_t worker) const {
-    for (const auto& configuration : configurations_) {
-      auto answers = configuration->answers(run, worker);
-      if (!answers.ok()) {
-        judged.answers = std::move(answers.error());
-        return;
-      }
-      judged.answers->push_back(std::move(*answers));
+      take(Error{Code::internal, fault.what(), {}, {}});
     }
   }
 
-  bool take(JudgedLine& line) {
+  bool take(const JudgedLine& line) {
     if (!line.answers.ok()) {
       ++outcome_.faults;
       faults_.emplace_back(line.line, line.answers.error().detail);
@@ -345,10 +358,9 @@ void warn_of_errors(Context& context, const std::vector<Scores>& all) {
 }
 
 int score(Context& context, const ScoreOptions& options) {
-  const SystemClock clock;
   const std::size_t threads =
       options.threads > 0 ? static_cast<std::size_t>(options.threads) : std::max(1u, std::thread::hardware_concurrency());
-  const Configurations configurations = load_configurations(context, options, threads, clock);
+  const Configurations configurations = load_configurations(context, options, threads);
   if (configurations.empty()) return kWanting;
   const DetectorKeys keys = keys_of(configurations);
   const auto labels = read_labels(options.labels, keys.known);

@@ -150,7 +150,7 @@ int Trial::run() {
   }
   const auto text = document();
   if (!text) return kWanting;
-  const auto set = load_detectors(context_, settings_, 1, clock_);
+  const auto set = load_detectors(context_, settings_, 1);
   if (!set) return kWanting;
   intake::RunLimits limits;
   limits.max_json_depth = static_cast<int>(settings_.limits.max_json_depth);

@@ -52,16 +52,61 @@ struct Note {
 };
 static_assert(std::is_trivially_copyable_v<Note> && sizeof(Note) < 4096);
 
+// What the handlers do: async-signal-safe. Null: none are installed.
+using Report = void (*)(const CrashContext& context, int signal);
+std::atomic<Report> report{nullptr};
+
 std::atomic<int> note_fd{-1};
 std::atomic<bool> written{false};
 Note page;  // static, because the stack may be what is broken
 struct sigaction previous[NSIG];
 thread_local const CrashContext* current_context = nullptr;
 
+// A line of text, truncated if it is too long.
+class Line {
+ public:
+  Line& operator<<(std::string_view text) {
+    for (const char c : text.substr(0, bytes_.size() - 1 - length_)) bytes_[length_++] = static_cast<unsigned char>(c) < 0x20 ? '?' : c;
+    return *this;
+  }
+  void write() {
+    bytes_[length_++] = '\n';
+    [[maybe_unused]] const auto wrote = ::write(STDERR_FILENO, bytes_.data(), length_);
+  }
+
+ private:
+  std::array<char, 4096> bytes_;
+  std::size_t length_ = 0;
+};
+Line line;  // static like the page
+
 // Everything from here to the end of on_signal is async-signal-safe.
+void write_line(const CrashContext& context, int signal) {
+  const bool loading = context.code == DetectorCode::load;
+  const char* const name = sigabbrev_np(signal);
+  line << "runwarden: ";
+  if (!loading) line << "detector \"" << context.detector_key << "\" (";
+  line << context.library << (loading ? "" : ")");
+  signal == 0 ? line << " ended the process" : line << " crashed the process (SIG" << (name == nullptr ? "?" : name) << ")";
+  switch (context.code) {
+    case DetectorCode::load: line << " while it was loaded"; break;
+    case DetectorCode::create: line << " while it was created"; break;
+    case DetectorCode::evaluate:
+      line << " while it evaluated the run \"" << (context.run_id.empty() ? context.origin : context.run_id) << "\"";
+      break;
+  }
+  line.write();
+}
+
+void write_message(const CrashContext& context, int signal) {
+  if (written.exchange(true)) return;
+  write_line(context, signal);
+  ::_exit(EXIT_FAILURE);
+}
+
 void write_note(const CrashContext& context, int signal) {
-  const int fd = note_fd.load(std::memory_order_acquire);
-  if (fd < 0 || written.exchange(true)) return;
+  if (written.exchange(true)) return;
+  if (context.code != DetectorCode::evaluate) return write_line(context, signal);
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
   for (std::size_t i = 0; i < kMagic.size(); ++i) page.magic[i] = kMagic[i];
@@ -73,12 +118,12 @@ void write_note(const CrashContext& context, int signal) {
   page.detector_key.put(context.detector_key);
   page.library_sha256.put(context.library_sha256);
   page.library.put(context.library);
-  [[maybe_unused]] const auto wrote = ::pwrite(fd, &page, sizeof page, 0);
+  [[maybe_unused]] const auto wrote = ::pwrite(note_fd.load(std::memory_order_acquire), &page, sizeof page, 0);
 }
 
 void on_signal(int number, siginfo_t* info, void* context) {
   const bool own_fault = info->si_code > 0 || info->si_pid == ::getpid();  // not sent by another process
-  if (current_context != nullptr && own_fault) write_note(*current_context, number);
+  if (current_context != nullptr && own_fault) report.load(std::memory_order_acquire)(*current_context, number);
   // The store's handler may recover from the fault, so keep this handler installed.
   if (current_context == nullptr && (previous[number].sa_flags & SA_SIGINFO) != 0)
     return previous[number].sa_sigaction(number, info, context);
@@ -89,8 +134,18 @@ void on_signal(int number, siginfo_t* info, void* context) {
 
 void on_exit() {
   if (current_context == nullptr) return;
-  write_note(*current_context, 0);
+  report.load(std::memory_order_acquire)(*current_context, 0);
   ::_exit(EXIT_FAILURE);  // other threads are still running: destroy nothing they use
+}
+
+void install(Report what) {
+  report.store(what, std::memory_order_release);
+  struct sigaction action {};
+  action.sa_sigaction = on_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+  sigemptyset(&action.sa_mask);
+  for (const int number : kSignals) ::sigaction(number, &action, &previous[number]);
+  std::atexit(on_exit);
 }
 
 // An alternate signal stack for this thread, in case its own overflows. Keeps one that exists already (a sanitizer's).
@@ -127,7 +182,7 @@ class HandlerStack {
 }  // namespace
 
 CrashContextScope::CrashContextScope(const CrashContext& context) {
-  if (note_fd.load(std::memory_order_relaxed) >= 0) {
+  if (report.load(std::memory_order_relaxed) != nullptr) {
     [[maybe_unused]] static thread_local const HandlerStack stack;
   }
   current_context = &context;
@@ -163,14 +218,13 @@ Status CrashNote::watch(const std::filesystem::path& file) {
     if (fd >= 0) ::close(fd);
     return Error{Code::unavailable, "\"" + file.string() + "\" cannot be written: " + why, {}, {}};
   }
-  struct sigaction action {};
-  action.sa_sigaction = on_signal;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-  sigemptyset(&action.sa_mask);
-  for (const int number : kSignals) ::sigaction(number, &action, &previous[number]);
-  std::atexit(on_exit);
   note_fd.store(fd, std::memory_order_release);
+  install(write_note);
   return Nothing{};
+}
+
+void CrashMessage::watch() {
+  if (report.load(std::memory_order_acquire) == nullptr) install(write_message);
 }
 
 }  // namespace runwarden::detect

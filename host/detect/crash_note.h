@@ -1,6 +1,5 @@
-// The note that a process writes for its successor when a detector crashes it: a file of one page. The handlers of SIGSEGV, SIGBUS,
-// SIGFPE, SIGILL, SIGABRT and exit write it on the faulting thread, and only if that thread is inside a detector (CrashContext). The
-// signal then takes its normal course, so core dumps, exit statuses and sanitizer reports are unchanged. SIGKILL leaves no note.
+// What a process leaves behind when a detector crashes it. The handlers of SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT and exit write it on
+// the faulting thread, and only if that thread is inside a detector (CrashContext). SIGKILL and _exit leave nothing.
 #pragma once
 
 #include <filesystem>
@@ -11,6 +10,8 @@
 
 namespace runwarden::detect {
 
+// The note that a service writes for its successor: a file of one page that names the run being evaluated. Outside of runs, it is the
+// message below. The signal then takes its normal course, so core dumps, exit statuses and sanitizer reports are unchanged.
 class CrashNote {
  public:
   // Reads the note of the previous process. Empty if there is none. [main]
@@ -18,6 +19,14 @@ class CrashNote {
 
   // Clears the file and installs the handlers, which stay until the process ends. Call once per process. [main]
   static Status watch(const std::filesystem::path& file);
+};
+
+// The message of a command: a line on standard error that names the library and, if it was evaluating one, the run. The process then ends
+// with EXIT_FAILURE.
+class CrashMessage {
+ public:
+  // Installs the handlers, which stay until the process ends, unless that was done before. [main]
+  static void watch();
 };
 
 }  // namespace runwarden::detect

@@ -40,12 +40,12 @@ class AbandonedCalls;
 class CrashMarks;
 
 struct LoadContext {
-  std::filesystem::path private_folder;  // libraries are copied here before loading; empty: into memory
-  std::size_t workers = 1;               // evaluate() is called with worker numbers 0 to workers - 1
-  const Clock* clock = nullptr;          // outlives the set
-  LogSink log;                           // empty: nothing is logged
-  LogRate log_rate = LogRate::bounded;   // of each detector
-  SettingsFault settings_fault;          // empty: the text names the entry's location and the pointer
+  std::filesystem::path private_folder;       // libraries are copied here before loading; empty: into memory
+  std::size_t workers = 1;                    // evaluate() is called with worker numbers 0 to workers - 1
+  const Clock* clock = nullptr;               // outlives the set
+  LogSink log;                                // empty: nothing is logged
+  LogRate log_rate = LogRate::bounded;        // of each detector
+  SettingsFault settings_fault;               // empty: the text names the entry's location and the pointer
   const CrashMarks* crash_marks = nullptr;    // outlives the set; null: no crashes are known
   AbandonedCalls* abandoned_calls = nullptr;  // shared by the sets of a process, outlives them; null: the set keeps its own counts
 };
@@ -76,6 +76,7 @@ struct EvaluationRequest {
   std::string tenant;
   model::Digest content{};  // digest of the bytes of a run that was sent whole; zeros: the run was assembled from events
   Explain explain = Explain::no;
+  std::string origin = {};  // for messages about a run without an id: its file and line
 };
 
 struct EvaluationResult {

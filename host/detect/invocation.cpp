@@ -98,15 +98,18 @@ std::optional<model::DetectorReport> Invocation::skipped() const {
 }
 
 void Invocation::call() {
-  if (request_ == nullptr) return call_it();
   const Detector& detector = *instances_.detector;
-  const CrashContext context{request_->tenant, view_.run().id,         detector.entry.key,
-                             detector.sha256,  detector.file.native(), &request_->content};
+  CrashContext context;
+  context.run_id = view_.run().id;
+  context.detector_key = detector.entry.key;
+  context.library_sha256 = detector.sha256;
+  context.library = detector.file.native();
+  if (request_ != nullptr) {
+    context.tenant = request_->tenant;
+    context.content = &request_->content;
+    context.origin = request_->origin;
+  }
   const CrashContextScope scope(context);
-  call_it();
-}
-
-void Invocation::call_it() {
   if (instance_ == nullptr) {
     Result<Instance*> another = instances_.acquire(context_.clock);
     if (!another.ok()) {

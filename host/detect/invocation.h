@@ -33,7 +33,7 @@ std::int64_t grace_ms(std::int64_t deadline_ms);
 
 class Invocation {
  public:
-  // The arguments outlive the invocation. `request` may be null; crashes are then not recorded.
+  // The arguments outlive the invocation. `request` may be null; a crash is then reported without a tenant.
   Invocation(const EvaluationContext& context, InstancePool& instances, const AbiRunView& view, std::size_t worker,
              const EvaluationRequest* request = nullptr);
   // Call before call(): asks the detector for an explanation.
@@ -55,8 +55,6 @@ class Invocation {
   std::int64_t begin_ns() const { return begin_ns_; }
 
  private:
-  void call_it();
-
   const EvaluationContext& context_;
   InstancePool& instances_;
   const AbiRunView& view_;

@@ -68,7 +68,8 @@ bool analyze(const AnalysisRequest& request, detect::DetectorSet& detectors, std
     done(analysis_of(*run, std::move(evaluated.verdict)));
   };
   const auto failed = [done] { done(Error{Code::internal, "the run could not be analyzed; retry it", {}, {}}); };
-  return detectors.evaluate({{run, &run->run.seen()}, request.tenant, sha256(request.run_json)}, worker, pool, {judged, failed});
+  return detectors.evaluate({{run, &run->run.seen()}, request.tenant, sha256(request.run_json), detect::Explain::no, request.origin},
+                            worker, pool, {judged, failed});
 }
 
 }  // namespace runwarden::ingest

@@ -9,9 +9,9 @@
 #include "base/result.h"
 #include "base/work_pool.h"
 #include "detect/detector_set.h"
-#include "intake/run_reader.h"
 #include "ingest/explanation.h"
 #include "ingest/redaction.h"
+#include "intake/run_reader.h"
 
 namespace runwarden::ingest {
 
@@ -29,13 +29,14 @@ struct AnalysisRequest {
   intake::RunLimits limits;
   std::string tenant;
   const Redaction& redaction;
+  std::string origin = {};  // for messages about a run without an id: its file and line
 };
 
-// For commands. Waits for the detectors however long they take.
+// For a process that may hang. Waits for the detectors however long they take.
 Result<Analysis> analyze(const AnalysisRequest& request, detect::DetectorSet& detectors, std::size_t worker,
                          detect::Explain explain = detect::Explain::no);
 
-// For the service. Calls `done` once, on this thread or another pool thread, even if a detector never returns; passes an error if something
+// Calls `done` once, on this thread or another pool thread, even if a detector never returns; passes an error if something
 // failed on the other thread. Returns false if this thread has been abandoned and must return from its task (WorkPool::run_with_deadline).
 bool analyze(const AnalysisRequest& request, detect::DetectorSet& detectors, std::size_t worker, WorkPool& pool,
              std::function<void(Result<Analysis>)> done);

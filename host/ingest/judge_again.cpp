@@ -1,6 +1,7 @@
 #include "ingest/judge_again.h"
 
 #include <limits>
+#include <memory>
 #include <utility>
 
 #include "intake/run_reader.h"
@@ -14,14 +15,20 @@ constexpr intake::RunLimits kKept{
 
 }  // namespace
 
-model::Verdict judge_again(const KeptRun& run, detect::DetectorSet& detectors, const Redaction& redaction, std::size_t worker) {
+bool judge_again(const KeptRun& run, detect::DetectorSet& detectors, const Redaction& redaction, std::size_t worker, WorkPool& pool,
+                 std::function<void(model::Verdict)> done) {
+  const auto unread = [tenant = run.tenant, &detectors, done](const std::string& why) { done(unread_verdict(detectors, tenant, why)); };
   auto read = intake::read_run(run.document, kKept, run.run_id);
-  if (!read.ok()) return unread_verdict(detectors, run.tenant, read.error().detail);
-  const auto redacted = redaction.run(std::move(*read));
-  if (!redacted.ok()) return unread_verdict(detectors, run.tenant, redacted.error().detail);
-  model::Verdict verdict = detectors.evaluate(redacted->seen(), run.tenant, worker);
-  redacted->clean(verdict);
-  return verdict;
+  if (!read.ok()) return unread(read.error().detail), true;
+  auto redacted = redaction.run(std::move(*read));
+  if (!redacted.ok()) return unread(redacted.error().detail), true;
+  const auto shared = std::make_shared<const RedactedRun>(std::move(*redacted));
+  const auto judged = [shared, done](std::size_t, detect::EvaluationResult evaluated) {
+    shared->clean(evaluated.verdict);
+    done(std::move(evaluated.verdict));
+  };
+  const auto failed = [unread] { unread("the run could not be judged"); };
+  return detectors.evaluate({{shared, &shared->seen()}, run.tenant}, worker, pool, {judged, failed});
 }
 
 model::Verdict unread_verdict(const detect::DetectorSet& detectors, std::string_view tenant, const std::string& why) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "base/result.h"
+#include "base/work_pool.h"
 #include "detect/detector_set.h"
 #include "ingest/redaction.h"
 #include "model/verdict.h"
@@ -19,8 +21,11 @@ struct KeptRun {
   std::string document;  // Run::document
 };
 
-// For commands: waits for the detectors however long they take. If the document cannot be read, returns unread_verdict().
-model::Verdict judge_again(const KeptRun& run, detect::DetectorSet& detectors, const Redaction& redaction, std::size_t worker);
+// Calls `done` once, on this thread or another pool thread, even if a detector never returns; with unread_verdict() if the document cannot
+// be read. Returns false if this thread has been abandoned and must return from its task (WorkPool::run_with_deadline). The detectors
+// outlive the call.
+bool judge_again(const KeptRun& run, detect::DetectorSet& detectors, const Redaction& redaction, std::size_t worker, WorkPool& pool,
+                 std::function<void(model::Verdict)> done);
 
 // For a document that cannot be read as a run: every live detector of the tenant has the status `error` with that reason.
 model::Verdict unread_verdict(const detect::DetectorSet& detectors, std::string_view tenant, const std::string& why);

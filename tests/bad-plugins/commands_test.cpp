@@ -1,0 +1,101 @@
+// Commands that call detectors in their own process name what a detector does to it. The real program.
+#include <gmock/gmock.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "base/digest.h"
+#include "intake/run_reader.h"
+#include "unit/cli/program.h"
+
+namespace runwarden::cli {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+using Json = nlohmann::json;
+
+struct BadDetector : testing::Test {
+  Program program;
+  std::string config = config_of("obedient");
+
+  std::string config_of(const std::string& animal, const std::string& settings = "{}") const {
+    return program.folder().write("runwarden.yaml", "store: {path: data, map_size: 4MiB}\ndetectors:\n  search_path: [" ZOO_FOLDER
+                                                    "]\n  include: []\n  enabled: [{key: zoo, library: " +
+                                                        animal + ".so, settings: " + settings + "}]\n");
+  }
+  static std::string library(const std::string& animal) { return std::string(ZOO_FOLDER) + "/" + animal + ".so"; }
+  static std::string run_of(const std::string& request) { return Json{{"runId", request}, {"userRequestText", request}}.dump(); }
+  // What the service would keep of a run in which nothing was found.
+  std::string bundle_of(const std::string& request) const {
+    const std::string document = intake::read_run(run_of(request), {}, {})->document;
+    const std::string kept = R"("state":"resolved","resolution":"whole","revision":1,"receivedAt":"2026-11-20T15:00:00.000Z",)"
+                             R"("failures":[],"detectors":[],"policies":[]})";
+    return program.folder().write(
+        "bundle.json", R"({"format":"runwarden-bundle/1","createdAt":"2026-11-20T15:00:00.000Z","version":"1.0.0",)"
+                       R"("tenant":"acme","failures":[],"detectors":[],"libraries":[],"policies":[],"changes":[],)"
+                       R"("ledger":null,"documentSha256":")" +
+                           to_hex(sha256(document)) + R"(","run":)" + document.substr(0, document.size() - 1) + "," + kept + "}");
+  }
+  Ended analyze(const std::string& runs) const { return program.run({"analyze", "--ndjson", "--config", config}, runs); }
+  Ended replay(const std::string& request) const { return program.run({"replay", "--config", config, bundle_of(request)}); }
+  Ended score(const std::string& request) const {
+    const std::string runs = program.folder().write("runs", R"({"id":"one","run":)" + run_of(request) + "}\n");
+    const std::string labels = program.folder().write("labels", R"({"id":"one","labels":{"zoo":"present"}})");
+    return program.run({"score", "--config", config, "--runs", runs, "--labels", labels});
+  }
+};
+
+TEST_F(BadDetector, ThatCrashesAnalyze_IsNamedWithItsRun_AndEarlierAnswersAreOut) {
+  for (const auto& [request, how] :
+       {std::pair("segv", "crashed the process (SIGSEGV)"), std::pair("abort", "crashed the process (SIGABRT)"),
+        std::pair("overflow", "crashed the process (SIGSEGV)"), std::pair("exit", "ended the process")}) {
+    const Ended ended = analyze(run_of("fine") + "\n" + run_of(request) + "\n" + run_of("good") + "\n");
+    EXPECT_EQ(ended.code, 1) << request;
+    EXPECT_EQ(ended.err,
+              "runwarden: detector \"zoo\" (" + library("obedient") + ") " + how + " while it evaluated the run \"" + request + "\"\n");
+    EXPECT_EQ(Json::parse(ended.out, nullptr, false).at("failures").size(), 1u) << ended.out;
+  }
+}
+
+TEST_F(BadDetector, ThatCrashesOnARunWithoutAnId_IsNamedWithItsLine) {
+  const Ended ended = analyze(run_of("fine") + "\n" + R"({"userRequestText":"exit"})" + "\n");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("ended the process while it evaluated the run \"stdin:2\"\n"));
+}
+
+TEST_F(BadDetector, ThatEndsReplayOrScore_IsNamed) {
+  const std::string said = "runwarden: detector \"zoo\" (" + library("obedient") + ") ended the process while it evaluated the run \"";
+  const Ended replayed = replay("exit");
+  EXPECT_EQ(replayed.code, 1);
+  EXPECT_EQ(replayed.err, said + "exit\"\n");
+  const Ended scored = score("exit");
+  EXPECT_EQ(scored.code, 1);
+  EXPECT_EQ(scored.err, said + "exit\"\n");
+}
+
+TEST_F(BadDetector, ThatDoesNotReturn_TimesOutAndOtherRunsAreJudged) {
+  const Ended ended = analyze(run_of("wait /no/such/file") + "\n" + run_of("fine") + "\n");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  std::istringstream lines(ended.out);
+  std::string hung, fine;
+  std::getline(lines, hung);
+  std::getline(lines, fine);
+  EXPECT_EQ(Json::parse(hung).at("detectors")[0].at("status"), "timeout");
+  EXPECT_EQ(Json::parse(fine).at("failures").size(), 1u);
+  EXPECT_THAT(ended.err, HasSubstr("called for run \"wait /no/such/file\", had not returned after "));
+}
+
+TEST_F(BadDetector, ThatDoesNotReturn_EndsInReplayAndScoreToo) {
+  const Ended replayed = replay("wait /no/such/file");
+  EXPECT_THAT(replayed.out, StartsWith("1 runs, "));
+  const Ended scored = score("wait /no/such/file");
+  EXPECT_THAT(scored.err, HasSubstr("warning: zoo could not answer 1 runs (error or timeout)\n"));
+  const std::string runs = (program.folder().path() / "runs").string();
+  const std::string labels = (program.folder().path() / "labels").string();
+  const Ended both = program.run({"score", "--json", "--config", config, "--candidate", config, "--runs", runs, "--labels", labels});
+  EXPECT_EQ(Json::parse(both.out).at("candidate").at("detectors")[0].at("errors"), 1) << both.err;
+}
+
+}  // namespace
+}  // namespace runwarden::cli
