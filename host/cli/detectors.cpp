@@ -10,6 +10,7 @@
 #include "config/core_types.h"
 #include "config/loading.h"
 #include "conformance/kit.h"
+#include "detect/crash_note.h"
 #include "detect/inspect.h"
 
 namespace runwarden::cli {
@@ -104,7 +105,9 @@ int inspect(Context& context, const std::vector<std::string>& files, bool json) 
   const auto folders = search_path(context);
   if (!folders) return kWanting;
   int worst = kFine;
+  detect::CrashMessage::watch();
   for (const std::string& file : files) {
+    context.out.flush();  // loading a library may end the process
     const auto found = detect::inspect(std::filesystem::absolute(file), *folders);
     if (json) {
       context.out << inspection_json(found) << "\n";

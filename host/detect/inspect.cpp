@@ -1,6 +1,7 @@
 #include "detect/inspect.h"
 
 #include "detect/abi_text.h"
+#include "detect/crash_context.h"
 #include "detect/elf_check.h"
 #include "detect/entry_check.h"
 #include "detect/libraries.h"
@@ -59,6 +60,8 @@ Inspection inspect(const std::filesystem::path& file, const std::vector<std::str
   if (std::string fault = location_fault(file, search_path); !fault.empty()) out.notes.push_back("location: " + fault);
   std::string fault = elf_fault(read->bytes);
   if (fault.empty()) {
+    const CrashContext loading{.library = file.native(), .code = DetectorCode::load};
+    const CrashContextScope scope(loading);
     Result<LoadedLibrary> library = load_library(*read, {});
     if (!library.ok()) {
       out.refusal = library.error().detail;

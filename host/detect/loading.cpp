@@ -4,6 +4,7 @@
 
 #include "detect/abandoned_calls.h"
 #include "detect/abi_text.h"
+#include "detect/crash_context.h"
 #include "detect/crash_marks.h"
 #include "detect/entry_check.h"
 #include "detect/libraries.h"
@@ -44,6 +45,8 @@ std::unique_ptr<Detector> Loading::load(const model::DetectorEntry& entry) {
 
 // Fills the detector from its library. Returns the fault; empty on success.
 std::string Loading::take_library(const LibraryFile& file, Detector& detector) const {
+  const CrashContext loading{.library = file.file.native(), .code = DetectorCode::load};
+  const CrashContextScope scope(loading);
   Result<const rw_entry*> entry = take_entry(file, context_.private_folder);
   if (!entry.ok()) return entry.error().detail;
   const rw_detector* functions = detector_of(**entry, detector.entry.key);
@@ -80,6 +83,8 @@ std::shared_ptr<InstancePool> Loading::instances(Detector& detector, const std::
   auto instances = std::make_shared<InstancePool>(detector, settings_json, concurrent);
   instances->provenance = std::make_shared<const model::Provenance>(
       model::Provenance{std::string(view(info.version)), detector.sha256, settings_hash(settings_json)});
+  const CrashContext creating{.detector_key = detector.entry.key, .library = detector.file.native(), .code = DetectorCode::create};
+  const CrashContextScope scope(creating);
   for (std::size_t count = concurrent ? 1 : context_.workers; count > 0; --count) {
     Result<Instance> made = Instance::create(*detector.functions, detector.host, *context_.clock, settings_json);
     if (!made.ok()) return refuse_creation(detector, tenant, made.error()), nullptr;

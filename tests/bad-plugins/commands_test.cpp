@@ -97,5 +97,29 @@ TEST_F(BadDetector, ThatDoesNotReturn_EndsInReplayAndScoreToo) {
   EXPECT_EQ(Json::parse(both.out).at("candidate").at("detectors")[0].at("errors"), 1) << both.err;
 }
 
+TEST_F(BadDetector, ThatCrashesInCreate_IsNamedByEveryCommand) {
+  config = config_of("crashes_on_settings", "{repeats: 5}");
+  const std::string said =
+      "runwarden: detector \"zoo\" (" + library("crashes_on_settings") + ") crashed the process (SIGSEGV) while it was created\n";
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"check"}, {"detectors", "list"}, {"analyze"}, {"serve"}}) {
+    std::vector<std::string> args = command;
+    args.insert(args.end(), {"--config", config});
+    const Ended ended = program.run(args);
+    EXPECT_NE(ended.code, 0) << command.back();
+    EXPECT_THAT(ended.err, HasSubstr(said)) << command.back();
+  }
+}
+
+TEST_F(BadDetector, ThatCrashesWhenItIsLoaded_IsNamed_AndEarlierFilesAreDescribed) {
+  const std::string said = "runwarden: " + library("crashes_on_load") + " crashed the process (SIGABRT) while it was loaded\n";
+  const Ended inspected = program.run({"detectors", "inspect", library("good"), library("crashes_on_load")});
+  EXPECT_EQ(inspected.code, 1);
+  EXPECT_EQ(inspected.err, said);
+  EXPECT_THAT(inspected.out, HasSubstr("this host can load it"));
+  const Ended checked = program.run({"check", "--config", config_of("crashes_on_load")});
+  EXPECT_EQ(checked.code, 1);
+  EXPECT_EQ(checked.err, said);
+}
+
 }  // namespace
 }  // namespace runwarden::cli

@@ -302,6 +302,12 @@ UNUSED static rw_status suppress_one(void* self, const rw_run* run, const rw_cal
   return call->suppress(call->ctx, text("recovered"), RW_NO_STEP, text("the retry went well"));
 }
 
+#ifdef ZOO_CRASH_ON_LOAD
+__attribute__((constructor)) static void crash_on_load(void) {
+  abort();
+}
+#endif
+
 #ifdef ZOO_UNRESOLVED
 extern int nobody_has_this_function(void);
 UNUSED static rw_status call_nobody(void* self, const rw_run* run, const rw_call* call) {
