@@ -1,8 +1,10 @@
 #include <fcntl.h>
 #include <unistd.h>
+#include <ext/stdio_filebuf.h>
 
 #include <csignal>
 #include <iostream>
+#include <ostream>
 
 #include "cli/cli.h"
 
@@ -16,11 +18,21 @@ void reserve_standard_descriptors() {
   }
 }
 
+// Returns a descriptor of standard output for the program's results alone. What detectors print goes to standard error from now on, so that
+// it cannot get between the lines of JSON.
+int take_standard_output() {
+  const int results = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  static_cast<void>(::dup2(STDERR_FILENO, STDOUT_FILENO));
+  return results;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   reserve_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that disconnected is a failed write and reported as one
   std::ios::sync_with_stdio(false);
-  return runwarden::cli::run(argc, argv, std::cout, std::cerr);
+  __gnu_cxx::stdio_filebuf<char> results(take_standard_output(), std::ios::out);
+  std::ostream out(&results);
+  return runwarden::cli::run(argc, argv, out, std::cerr);
 }

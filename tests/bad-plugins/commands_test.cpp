@@ -97,6 +97,21 @@ TEST_F(BadDetector, ThatDoesNotReturn_EndsInReplayAndScoreToo) {
   EXPECT_EQ(Json::parse(both.out).at("candidate").at("detectors")[0].at("errors"), 1) << both.err;
 }
 
+TEST_F(BadDetector, ThatPrints_DoesNotGetIntoTheResults) {
+  const Ended ended = analyze(run_of("print nothing else") + "\n");
+  EXPECT_EQ(Json::parse(ended.out, nullptr, false).at("failures").size(), 1u) << ended.out;
+  EXPECT_EQ(ended.err, "printed\n");
+  config = config_of("prints_in_create");
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"check"}, {"detectors", "list"}}) {
+    std::vector<std::string> args = command;
+    args.insert(args.end(), {"--json", "--config", config});
+    const Ended listed = program.run(args);
+    EXPECT_EQ(listed.code, 0) << listed.err;
+    EXPECT_TRUE(Json::accept(listed.out)) << listed.out;
+    EXPECT_THAT(listed.err, HasSubstr("created\n"));
+  }
+}
+
 TEST_F(BadDetector, ThatCrashesInCreate_IsNamedByEveryCommand) {
   config = config_of("crashes_on_settings", "{repeats: 5}");
   const std::string said =

@@ -82,12 +82,11 @@ TEST_F(DetectorTrial, WhatItLogs_IsShownWithItsRun_AllOfIt) {
   EXPECT_EQ(all[0].at("log")[29], (Json{{"level", "warn"}, {"text", "detector \"zoo\": line 30"}}));
 }
 
-TEST_F(DetectorTrial, WhatItPrints_IsThereAlsoBeforeACrash) {
-  const Ended ended = obedient({run_of("print segv"), run_of("print nothing else")});
-  const auto first = ended.out.find("printed\n");
-  ASSERT_NE(first, std::string::npos) << ended.out;
-  EXPECT_EQ(ended.out.find("printed\n", ended.out.find("printed\n", first + 1) + 1), std::string::npos) << "once a run: " << ended.out;
-  EXPECT_NE(ended.out.find("printed\n", first + 1), std::string::npos) << ended.out;
+TEST_F(DetectorTrial, WhatItPrints_IsOnStandardErrorAlsoBeforeACrash) {
+  const Ended ended = obedient({"--json", run_of("print segv"), run_of("print nothing else")});
+  EXPECT_THAT(ended.err, StartsWith("printed\nprinted\nrunwarden: to see where it crashed: ")) << "once a run";
+  EXPECT_EQ(objects(ended.out).size(), 2u);
+  EXPECT_EQ(objects(obedient({"--json", "--in-process", run_of("print nothing else")}).out).size(), 1u);
 }
 
 TEST_F(DetectorTrial, ACrashOutsideOfRuns_IsToldWithWhatWasGoingOn) {

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <runwarden/detector.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -99,6 +100,11 @@ UNUSED static rw_status create_forgets(const rw_host* host, const rw_call* call,
 
 UNUSED static rw_status create_crashes_on_settings(const rw_host* host, const rw_call* call, rw_str config, void** out) {
   if (config.len > 2) *(volatile int*)0 = 1;
+  return create_fine(host, call, config, out);
+}
+
+UNUSED static rw_status create_prints(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  puts("created");
   return create_fine(host, call, config, out);
 }
 
