@@ -11,8 +11,7 @@ namespace {
 void add_common(CLI::App& app, Context& context) {
   app.set_version_flag("--version", std::string("runwarden ") + RUNWARDEN_VERSION);
   app.add_option("--config", context.config, "Configuration file; default $RUNWARDEN_CONFIG, else /etc/runwarden/runwarden.yaml")
-      ->type_name("FILE")
-      ->check([](const std::string& path) { return path.empty() ? std::string("expected a file name") : std::string(); });
+      ->type_name("FILE");
   app.add_option("--data-dir", context.data_dir, "Folder of the store; overrides store.path")->type_name("DIR");
   need_subcommand(app);
   app.fallthrough();
@@ -20,6 +19,13 @@ void add_common(CLI::App& app, Context& context) {
       "An environment variable can set any single configuration value: RUNWARDEN_LIMITS__BURST=20.\n"
       "Exit status: 0 success, 1 failure or problem found, 2 usage error.\n\n"
       "Example:\n  runwarden serve --config /etc/runwarden/runwarden.yaml");
+}
+
+// An empty value, as of a variable that the caller's script did not set, would mean the default.
+void refuse_empty_values(CLI::App& app) {
+  const auto expect_text = [](const std::string& value) { return std::string(value.empty() ? "expected a value, got \"\"" : ""); };
+  for (CLI::Option* const option : app.get_options()) option->check(expect_text);
+  for (CLI::App* const command : app.get_subcommands([](const CLI::App*) { return true; })) refuse_empty_values(*command);
 }
 
 // The error for arguments that no command takes, in their order: CLI11's own has them from the last to the first.
@@ -70,6 +76,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     add_purge(app, context);
     add_migrate(app, context);
     add_store(app, context);
+    refuse_empty_values(app);
     try {
       app.parse(argc, argv);
     } catch (const CLI::ExtrasError&) {

@@ -293,9 +293,7 @@ void read_root(const Node& root, const DetectorSources& sources, Reading& readin
   read_redact(redact, reading, settings.redact);
   read_detectors(detectors, sources, reading, settings);
   check_second_opinion(second_opinion, settings.detectors, reading, settings.second_opinion);
-  const Node* path = written(store, "path");
-  const bool of_file = path && !path->from_environment;
-  settings.store.path = absolute_from(of_file ? sources.folder : fs::path(), settings.store.path);
+  make_absolute(written(store, "path"), sources.folder, settings.store.path);
   make_absolute(written(store, "password_file"), sources.folder, settings.store.password_file);
   make_absolute(written(second_opinion, "api_key_file"), sources.folder, settings.second_opinion.api_key_file);
 }

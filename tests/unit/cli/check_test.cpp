@@ -193,6 +193,9 @@ TEST(Check, TakesTheEnvironmentIntoAccount) {
   const Ended ended = program.run({"check", "--config", write_config(program)}, {}, {"RUNWARDEN_LIMITS__BURST=ten"});
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.err, HasSubstr("config: limits.burst (RUNWARDEN_LIMITS__BURST): expected an integer"));
+  const Ended empty = program.run({"check", "--config", write_config(program)}, {}, {"RUNWARDEN_STORE__PATH="});
+  EXPECT_EQ(empty.code, 1);
+  EXPECT_THAT(empty.err, testing::StartsWith("config: store.path (RUNWARDEN_STORE__PATH): expected a folder, got "));
 }
 
 }  // namespace

@@ -67,7 +67,12 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"compact_what", {"compact", "runs"}, "not expected: runs"},
         UsageCase{"purge_of_nobody", {"purge", "--before", "90d"}, "--tenant is required"},
         UsageCase{"purge_before_when", {"purge", "--tenant", "t", "--before", "90"}, "or an age such as 30d, got \"90\""},
-        UsageCase{"no_config_value", {"check", "--config"}, "--config"}),
+        UsageCase{"no_config_value", {"check", "--config"}, "--config"},
+        UsageCase{"empty_config", {"check", "--config", ""}, "--config: expected a value, got \"\""},
+        UsageCase{"empty_data_dir", {"keys", "list", "--data-dir", ""}, "--data-dir: expected a value, got \"\""},
+        UsageCase{"empty_folder", {"backup", ""}, "folder: expected a value, got \"\""},
+        UsageCase{"empty_file", {"analyze", "a.json", ""}, "files: expected a value, got \"\""},
+        UsageCase{"empty_tenant_of_purge", {"purge", "--tenant", ""}, "--tenant: expected a value, got \"\""}),
     [](const auto& test) { return test.param.title; });
 
 class Help : public testing::TestWithParam<std::vector<std::string>> {};
