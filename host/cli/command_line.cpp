@@ -82,8 +82,16 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     } catch (const CLI::ExtrasError&) {
       err << unexpected_arguments(app);
       return kUsage;
+    } catch (const CLI::Success& asked) {  // --help or --version, which CLI11 answers before it looks at the rest
+      if (!app.remaining(true).empty()) {
+        err << unexpected_arguments(app);
+        return kUsage;
+      }
+      app.exit(asked, out, err);
+      return context.finish();
     } catch (const CLI::ParseError& fault) {
-      return app.exit(fault, out, err) == 0 ? kFine : kUsage;
+      app.exit(fault, out, err);
+      return kUsage;
     }
     if (context.has_abandoned_calls) {
       out.flush();

@@ -29,6 +29,9 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         UsageCase{"nothing", {}, "subcommand is required"}, UsageCase{"unknown_command", {"frobnicate"}, "not expected: frobnicate\n"},
         UsageCase{"misspelt_command", {"sreve"}, "not expected: sreve; the nearest command is serve\n"},
+        UsageCase{"help_of_an_unknown_command", {"sreve", "--help"}, "not expected: sreve; the nearest command is serve\n"},
+        UsageCase{"help_of_an_unknown_keys_command", {"keys", "mint", "--help"}, "not expected: mint\n"},
+        UsageCase{"version_of_an_unknown_command", {"sreve", "--version"}, "not expected: sreve; the nearest command is serve\n"},
         UsageCase{"two_too_many", {"verify", "runs", "get"}, "not expected: runs get\n"},
         UsageCase{"unknown_keys_command", {"keys", "mint"}, "not expected: mint"},
         UsageCase{"unknown_option", {"serve", "--frob"}, "--frob"}, UsageCase{"keys_alone", {"keys"}, "subcommand is required"},
