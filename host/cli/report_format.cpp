@@ -15,12 +15,17 @@ const std::map<std::string, ReportFormat> kFormats{
 void add_report_options(CLI::App& command, ReportOptions& options, ReportFormat usual) {
   options.format = usual;
   const std::string usual_name = usual == ReportFormat::json ? "json" : "text";
+  CLI::Option* const format =
+      command
+          .add_option_function<std::string>(
+              "--format", [&options](const std::string& name) { options.format = kFormats.at(name); },
+              "text: a table; json; junit: one suite per detector, one case per run; sarif: SARIF 2.1.0; default " + usual_name)
+          ->type_name("FORMAT")
+          ->check(CLI::IsMember({"text", "json", "junit", "sarif"}));
   command
-      .add_option_function<std::string>(
-          "--format", [&options](const std::string& name) { options.format = kFormats.at(name); },
-          "text: a table; json; junit: one suite per detector, one case per run; sarif: SARIF 2.1.0; default " + usual_name)
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json", "junit", "sarif"}));
+      .add_flag_callback(
+          "--json", [&options] { options.format = ReportFormat::json; }, "Short for --format json")
+      ->excludes(format);
   command.add_option("--output", options.output, "Write to this file, which appears only once it is complete; default standard output")
       ->type_name("FILE");
 }

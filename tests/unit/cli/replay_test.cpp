@@ -161,6 +161,7 @@ TEST_F(ReplayCommand, OfWhatIsUnchanged_FindsNoDifference) {
                                             {"status", 0},
                                             {"redacted", 0},
                                             {"differences", Json::array()}}));
+  EXPECT_EQ(replay({refund, good, "--json"}).out, replay({refund, good, "--format", "json"}).out);
   const Ended ended = replay({refund, good, "--threads", "0"});
   EXPECT_EQ(ended.code, 0);
   EXPECT_EQ(ended.out, "2 runs, 2 the same, 0 new, 0 lost, 0 changed, 0 status\n");

@@ -50,6 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
         UsageCase{"no_id", {"keys", "revoke"}, "id is required"}, UsageCase{"bad_score", {"analyze", "--fail-on", "101"}, "--fail-on"},
         UsageCase{"bad_threads", {"analyze", "--threads", "-1"}, "--threads"},
         UsageCase{"bad_format", {"analyze", "--format", "xml"}, "--format"},
+        UsageCase{"two_formats", {"analyze", "--format", "text", "--json"}, "--format excludes --json"},
         UsageCase{"bundle_of_nobody", {"bundle", "r1"}, "--tenant is required"},
         UsageCase{"bundle_of_what", {"bundle", "--tenant", "a"}, "run is required"},
         UsageCase{"bad_revision", {"bundle", "r1", "--tenant", "a", "--revision", "0"}, "--revision"},
