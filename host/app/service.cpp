@@ -136,7 +136,7 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
 }
 
 Status Service::start() {
-  status_.starting(settings_.warnings);
+  for (const auto& warnings : {settings_.warnings, settings_.detector_warnings}) status_.starting(warnings);
   connections_.check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
   crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, crash_marks_, log_.text_writer());

@@ -82,6 +82,7 @@ CheckResult examine(Context& context) {
   }
   result.source = settings->source;
   result.warnings = settings->warnings;
+  result.warnings.insert(result.warnings.end(), settings->detector_warnings.begin(), settings->detector_warnings.end());
   result.faults = store_fault(*settings);
   if (const auto place = part_settings::postgres_target(*settings)) {
     const std::string fault = database_fault(*settings, *place, result.warnings);
@@ -102,7 +103,7 @@ CheckResult examine(Context& context) {
 
 int check(Context& context, bool json) {
   const CheckResult result = examine(context);
-  for (const std::string& warning : result.warnings) context.err << "runwarden: warning: " << warning << "\n";
+  context.warn(result.warnings);
   if (!result.faults.empty()) context.err << result.faults << "\n";
   if (json) {
     context.out << as_json(result) << "\n";

@@ -10,8 +10,12 @@ std::optional<config::Settings> Context::settings() {
     err << loaded.error().detail << "\n";
     return std::nullopt;
   }
-  for (const std::string& warning : loaded->warnings) err << "runwarden: warning: " << warning << "\n";
+  warn(loaded->warnings);
   return std::move(*loaded);
+}
+
+void Context::warn(const std::vector<std::string>& warnings) {
+  for (const std::string& warning : warnings) err << "runwarden: warning: " << warning << "\n";
 }
 
 int Context::refuse(std::string_view why) {

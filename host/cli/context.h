@@ -5,6 +5,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/cli.h"
 #include "config/settings.h"
@@ -23,8 +24,9 @@ struct Context {
   int exit_code = kFine;
   bool has_abandoned_calls = false;  // a detector call still runs: the process must end without destroying what it uses
 
-  // Loads the settings and reports warnings. Nothing on failure, after reporting the faults.
+  // Loads the settings and reports warnings that concern every command. Nothing on failure, after reporting the faults.
   std::optional<config::Settings> settings();
+  void warn(const std::vector<std::string>& warnings);
   // Reports the reason and returns kWanting.
   int refuse(std::string_view why);
   // Flushes `out`. Returns kFine if everything was written, or else reports it and returns kWanting.

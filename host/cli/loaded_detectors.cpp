@@ -40,6 +40,7 @@ Result<std::shared_ptr<detect::DetectorSet>> try_detectors(Context& context, con
 }
 
 std::shared_ptr<detect::DetectorSet> load_detectors(Context& context, const config::Settings& settings, std::size_t workers) {
+  context.warn(settings.detector_warnings);
   auto set = try_detectors(context, settings, workers);
   if (set.ok()) return std::move(*set);
   context.err << set.error().detail << "\n";

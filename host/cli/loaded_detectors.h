@@ -16,7 +16,7 @@ detect::LoadContext load_context(Context& context, const config::Settings& setti
 
 // The set, or all its faults, one per line. A detector that crashes this process is named on standard error (detect::CrashMessage).
 Result<std::shared_ptr<detect::DetectorSet>> try_detectors(Context& context, const config::Settings& settings, std::size_t workers);
-// The same; null on failure, after reporting every fault.
+// The same, after the warnings about detectors; null on failure, after reporting every fault.
 std::shared_ptr<detect::DetectorSet> load_detectors(Context& context, const config::Settings& settings, std::size_t workers);
 
 // A configuration with its detectors. They judge every run: none is quarantined after failures.

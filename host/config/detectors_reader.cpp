@@ -107,8 +107,8 @@ class DetectorsReader {
     for (const std::string& folder : out_.search_path) {
       std::error_code ignored;
       if (fs::is_directory(folder, ignored) || std::find(shipped.begin(), shipped.end(), folder) != shipped.end()) continue;
-      settings_.warnings.push_back("detectors.search_path (" + written->location.text() + "): no folder " + folder +
-                                   "; create it, or remove the line");
+      settings_.detector_warnings.push_back("detectors.search_path (" + written->location.text() + "): no folder " + folder +
+                                            "; create it, or remove the line");
     }
   }
 
@@ -147,8 +147,9 @@ class DetectorsReader {
     const bool found = read_matches(absolute || sources_.folder.empty() ? pattern : literal(sources_.folder) + "/" + pattern);
     if (found || !written) return;
     if (pattern.find_first_of("*?[") != std::string::npos) {
-      settings_.warnings.push_back(path + " (" + written->location.text() + "): no file matches " + (sources_.folder / pattern).string() +
-                                   "; correct the pattern, or install the packages that contain such files");
+      settings_.detector_warnings.push_back(path + " (" + written->location.text() + "): no file matches " +
+                                            (sources_.folder / pattern).string() +
+                                            "; correct the pattern, or install the packages that contain such files");
       return;
     }
     fault(path, written->location,
@@ -284,7 +285,7 @@ class DetectorsReader {
       if (!entry.off) settings_.locations.note("", entry.key, entry.settings);
     }
     if (out_.entries.empty()) {
-      settings_.warnings.push_back(
+      settings_.detector_warnings.push_back(
           "no detector is enabled: runs are stored but not judged; add entries to detectors.enabled or files to "
           "detectors.include");
     }

@@ -18,7 +18,7 @@ struct DetectorSources {
   std::filesystem::path binary_dir;  // of the program
 };
 
-// Fills settings.detectors, settings.locations and settings.warnings.
+// Fills settings.detectors, settings.locations and settings.detector_warnings.
 void read_detectors(const Node* node, const DetectorSources& sources, Reading& reading, Settings& settings);
 
 }  // namespace runwarden::config

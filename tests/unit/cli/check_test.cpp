@@ -186,6 +186,8 @@ TEST(Check, WithoutDetectors_Warns) {
   const Ended ended = program.run({"check", "--config", config});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("warning: no detector is enabled"));
+  EXPECT_THAT(program.run({"analyze", "--config", config}, "{}").err, HasSubstr("warning: no detector is enabled"));
+  EXPECT_THAT(program.run({"keys", "list", "--config", config}).err, testing::Not(HasSubstr("warning"))) << "it judges nothing";
 }
 
 TEST(Check, TakesTheEnvironmentIntoAccount) {

@@ -55,7 +55,7 @@ detectors:
   EXPECT_THAT(shown(*settings), ElementsAre(R"(expensive_loop expensive_loop.so {"repeats":3,"on":"yes","names":["5","x"]})",
                                             "com.example-x com.example-x.so {} optional"));
   EXPECT_EQ(without_folder(settings->detectors.entries[0].location), "runwarden.yaml:4:7");
-  EXPECT_THAT(settings->warnings, ElementsAre());
+  EXPECT_THAT(settings->detector_warnings, ElementsAre());
 }
 
 TEST_F(DetectorsTest, WhenIncluded_DropInsComeInTheOrderOfTheirNamesAndTheFileGoesOverThem) {
@@ -112,7 +112,7 @@ TEST_F(DetectorsTest, WhenNoneIsEnabled_WarnsAndGoesOn) {
   const auto settings = read("detectors: {enabled: []}\n");
   ASSERT_TRUE(settings.ok()) << settings.error().detail;
   EXPECT_THAT(shown(*settings), ElementsAre());
-  EXPECT_THAT(settings->warnings, ElementsAre(HasSubstr("no detector is enabled")));
+  EXPECT_THAT(settings->detector_warnings, ElementsAre(HasSubstr("no detector is enabled")));
 }
 
 TEST_F(DetectorsTest, WhenATenantDiffers_ItsSettingsStandOverTheCommonOnes) {
