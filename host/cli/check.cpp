@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
@@ -25,6 +26,9 @@ struct CheckResult {
   std::string faults;  // one per line
   std::vector<std::string> warnings;
   std::vector<detect::DetectorInfo> detectors;
+
+  // Empty: none.
+  void add_fault(const std::string& fault) { faults += (faults.empty() || fault.empty() ? "" : "\n") + fault; }
 };
 
 std::string as_json(const CheckResult& result) {
@@ -71,33 +75,34 @@ std::string database_fault(const config::Settings& settings, const store::Postgr
   return {};
 }
 
+// Whether no value of the section is faulty: what its values name can be looked at.
+bool is_sound(const Status& loaded, const std::string& section) {
+  if (loaded.ok()) return true;
+  const std::vector<FieldFault>& faults = loaded.error().faults;
+  return std::none_of(faults.begin(), faults.end(), [&](const FieldFault& fault) { return fault.pointer.starts_with(section + "."); });
+}
+
 CheckResult examine(Context& context) {
   CheckResult result;
   const auto options = config::process_options(context.config, context.data_dir);
   result.source = options.path.string();
-  auto settings = config::load(options);
-  if (!settings.ok()) {
-    result.faults = settings.error().detail;
-    return result;
+  const config::PartialSettings loaded = config::load_partially(options);
+  if (!loaded.status.ok()) result.add_fault(loaded.status.error().detail);
+  if (!loaded.settings) return result;
+  const config::Settings& settings = *loaded.settings;
+  result.source = settings.source;
+  result.warnings = settings.warnings;
+  result.warnings.insert(result.warnings.end(), settings.detector_warnings.begin(), settings.detector_warnings.end());
+  if (is_sound(loaded.status, "store")) {
+    result.add_fault(store_fault(settings));
+    if (const auto place = part_settings::postgres_target(settings)) result.add_fault(database_fault(settings, *place, result.warnings));
   }
-  result.source = settings->source;
-  result.warnings = settings->warnings;
-  result.warnings.insert(result.warnings.end(), settings->detector_warnings.begin(), settings->detector_warnings.end());
-  result.faults = store_fault(*settings);
-  if (const auto place = part_settings::postgres_target(*settings)) {
-    const std::string fault = database_fault(*settings, *place, result.warnings);
-    if (!fault.empty()) result.faults += (result.faults.empty() ? "" : "\n") + fault;
+  if (settings.second_opinion.enabled && is_sound(loaded.status, "second_opinion")) {
+    const auto opinion = part_settings::second_opinion(settings);
+    if (!opinion.ok()) result.add_fault(opinion.error().detail);
   }
-  if (settings->second_opinion.enabled) {
-    const auto opinion = part_settings::second_opinion(*settings);
-    if (!opinion.ok()) result.faults += (result.faults.empty() ? "" : "\n") + opinion.error().detail;
-  }
-  auto set = try_detectors(context, *settings, 1);
-  if (set.ok()) {
-    result.detectors = (*set)->list();
-  } else {
-    result.faults += (result.faults.empty() ? "" : "\n") + set.error().detail;
-  }
+  const auto set = try_detectors(context, settings, 1);
+  set.ok() ? static_cast<void>(result.detectors = (*set)->list()) : result.add_fault(set.error().detail);
   return result;
 }
 

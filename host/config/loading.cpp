@@ -338,15 +338,15 @@ LoadOptions process_options(std::string config_flag, std::string data_dir_flag) 
   return options;
 }
 
-Result<Settings> load(const LoadOptions& options) {
+PartialSettings load_partially(const LoadOptions& options) {
   const Result<std::string> text = text_of(options);
-  if (!text) return text.error();
+  if (!text) return {std::nullopt, text.error()};
   std::error_code ignored;
   const bool has_file = !options.path.empty() && (options.named || fs::exists(options.path, ignored));
   Settings settings;
   Reading reading;
   NodePtr root = parse_yaml(*text, has_file ? options.path.string() : "built-in", reading.faults);
-  if (!root) return refusal(std::move(reading.faults));
+  if (!root) return {std::nullopt, refusal(std::move(reading.faults))};
   root = with_environment(std::move(root), options.environment);
   DetectorSources sources;
   if (has_file) {
@@ -360,9 +360,14 @@ Result<Settings> load(const LoadOptions& options) {
     settings.written["store.path"] = "--data-dir";
   }
   settings.values["store.path"] = settings.store.path;
-  if (!reading.faults.empty()) return refusal(std::move(reading.faults));
   warn_of_variables(options, settings_keys(settings), settings);
-  return settings;
+  return {std::move(settings), reading.faults.empty() ? Status(Nothing{}) : Status(refusal(std::move(reading.faults)))};
+}
+
+Result<Settings> load(const LoadOptions& options) {
+  PartialSettings loaded = load_partially(options);
+  if (!loaded.status.ok()) return std::move(loaded.status.error());
+  return std::move(*loaded.settings);
 }
 
 std::string Settings::fault_of(const std::string& key) const {

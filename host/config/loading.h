@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,13 @@ LoadOptions process_options(std::string config_flag, std::string data_dir_flag);
 
 // On failure, `detail` has one line for each fault, and `faults` has each with its path.
 Result<Settings> load(const LoadOptions& options);
+
+// What can be read in spite of faults, for a command that looks for more of them in what the settings name.
+struct PartialSettings {
+  std::optional<Settings> settings;  // faulty values are absent or have their defaults; none: the file cannot be read or is not YAML
+  Status status;                     // the error of load()
+};
+PartialSettings load_partially(const LoadOptions& options);
 
 // The keys whose values differ, such as "limits.burst", without detectors and redact.
 std::vector<std::string> changed_keys(const Settings& before, const Settings& after);

@@ -211,9 +211,11 @@ void Section::texts(std::string_view key, std::vector<std::string>& value, const
       fault(place, item, "text");
       continue;
     }
+    if (const std::string detail = item_fault ? item_fault(item.text) : ""; !detail.empty()) {
+      reading_.faults.push_back({path_of(place), item.location, detail});
+      continue;
+    }
     value.push_back(item.text);
-    const std::string detail = item_fault ? item_fault(item.text) : std::string();
-    if (!detail.empty()) reading_.faults.push_back({path_of(place), item.location, detail});
   }
 }
 

@@ -36,6 +36,21 @@ TEST(Check, WhenAFileIsWrong_ExitsWith1AndTellsEveryPlace) {
   EXPECT_THAT(ended.err, HasSubstr("config: limits.x (" + config + ":7:3): unknown key; "));
 }
 
+TEST(Check, WhenTheFileAndADetectorsSettingsAreWrong_TellsBothAtOnce) {
+  const Program program;
+  const std::string config = write_config(program,
+                                          "  enabled:\n    - key: expensive_loop\n      settings:\n        repeats: ten\n"
+                                          "  tenants:\n    acme: {disabled: [nobody]}\nlimits: {burst: ten}\n");
+  program.folder().write("data", "a file");
+  const Ended ended = program.run({"check", "--config", config});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("config: detectors.tenants.acme.disabled[0] (" + config + ":10:23): no detector \"nobody\""));
+  EXPECT_THAT(ended.err, HasSubstr("config: limits.burst (" + config + ":11:17): expected an integer"));
+  EXPECT_THAT(ended.err, HasSubstr("config: store.path (" + config + ":1:15): serve could not open "));
+  EXPECT_THAT(ended.err, HasSubstr("config: detectors.expensive_loop.settings.repeats (" + config + ":8:18): "));
+  EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 4) << ended.err;
+}
+
 TEST(Check, WhenADetectorRefusesItsSettings_TellsThePlaceOfTheValue) {
   const Program program;
   const std::string config = write_config(program, "  enabled:\n    - key: expensive_loop\n      settings:\n        repeats: ten\n");
