@@ -130,8 +130,9 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
   context.crash_marks = &crash_marks_;
   context.abandoned_calls = &abandoned_calls_;
   context.log = [this](LogLevel level, std::string_view text) { log_.write(level, "detector", text); };
-  context.settings_fault = [&settings](const std::string& tenant, const std::string& key, std::string_view pointer,
-                                       std::string_view detail) { return settings.locations.fault(tenant, key, pointer, detail); };
+  context.settings_fault = [&settings](const std::string& tenant, const std::string& key, const FieldFault& fault) {
+    return settings.locations.fault(tenant, key, fault);
+  };
   return detect::DetectorSet::load(settings.detectors, std::move(context));
 }
 

@@ -34,6 +34,9 @@ const char* code_name(Code code);
 int http_status(Code code);
 
 // One fault in a well-formed document: its location (JSON Pointer, RFC 6901), its code and the remedy.
+// FieldFault::code of a member that has no meaning: what is wrong is its name.
+constexpr const char* kUnknownSetting = "unknown_setting";
+
 struct FieldFault {
   std::string pointer;
   std::string code;

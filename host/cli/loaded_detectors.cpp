@@ -27,9 +27,8 @@ detect::LoadContext load_context(Context& context, const config::Settings& setti
     const MutexLock lock(*mutex);
     err << "runwarden: " << text << "\n";
   };
-  load.settings_fault = [&locations = settings.locations](const std::string& tenant, const std::string& key, std::string_view pointer,
-                                                          std::string_view detail) {
-    return locations.fault(tenant, key, pointer, detail);
+  load.settings_fault = [&locations = settings.locations](const std::string& tenant, const std::string& key, const FieldFault& fault) {
+    return locations.fault(tenant, key, fault);
   };
   return load;
 }

@@ -36,12 +36,13 @@ std::string DetectorLocations::where(const std::string& tenant, const std::strin
   return settings ? at_pointer(*settings, pointer).location.text() : std::string();
 }
 
-std::string DetectorLocations::fault(const std::string& tenant, const std::string& detector, std::string_view pointer,
-                                     std::string_view detail) const {
+std::string DetectorLocations::fault(const std::string& tenant, const std::string& detector, const FieldFault& fault) const {
   const Node* settings = find(tenant, detector);
-  if (!settings) return "config: detectors." + detector + ": " + std::string(detail);
+  if (!settings) return "config: detectors." + detector + ": " + fault.detail;
   const std::string path = tenant.empty() ? "detectors." + detector + ".settings" : "detectors.tenants." + tenant + ".settings." + detector;
-  return Fault{path + dotted(*settings, pointer), at_pointer(*settings, pointer).location, std::string(detail)}.text();
+  const SourceLocation location =
+      fault.code == kUnknownSetting ? key_at_pointer(*settings, fault.pointer) : at_pointer(*settings, fault.pointer).location;
+  return Fault{path + dotted(*settings, fault.pointer), location, fault.detail}.text();
 }
 
 }  // namespace runwarden::config

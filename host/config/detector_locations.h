@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
+
 namespace runwarden::config {
 
 struct Node;
@@ -21,8 +23,8 @@ class DetectorLocations {
   // detector. Empty tenant: the default settings.
   std::string where(const std::string& tenant, const std::string& detector, std::string_view pointer) const;
 
-  // "config: detectors.expensive_loop.settings.repeats (runwarden.yaml:41:12): <detail>"
-  std::string fault(const std::string& tenant, const std::string& detector, std::string_view pointer, std::string_view detail) const;
+  // "config: detectors.expensive_loop.settings.repeats (runwarden.yaml:41:12): <detail>". The location of an unknown setting is its key's.
+  std::string fault(const std::string& tenant, const std::string& detector, const FieldFault& fault) const;
 
  private:
   const Node* find(const std::string& tenant, const std::string& detector) const;

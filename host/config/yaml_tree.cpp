@@ -416,6 +416,13 @@ const Node& at_pointer(const Node& root, std::string_view pointer) {
   return *node;
 }
 
+SourceLocation key_at_pointer(const Node& root, std::string_view pointer) {
+  const auto last = pointer.rfind('/');
+  if (last == std::string_view::npos) return root.location;
+  const Member* const member = at_pointer(root, pointer.substr(0, last)).member(pointer_name(pointer.substr(last + 1)));
+  return member ? member->key_location : at_pointer(root, pointer).location;
+}
+
 std::string describe(const Node& node) {
   constexpr std::size_t kShown = 60;
   switch (node.kind) {

@@ -72,6 +72,9 @@ void append_json(std::string& out, const Node& node, const std::string& path, st
 // The node at an RFC 6901 pointer, or else its innermost existing ancestor.
 const Node& at_pointer(const Node& root, std::string_view pointer);
 
+// Where the key of the member at the pointer is written; of anything else, its value.
+SourceLocation key_at_pointer(const Node& root, std::string_view pointer);
+
 // "a mapping", "a list", "true", "\"ten\"": a short description for fault texts.
 std::string describe(const Node& node);
 

@@ -29,9 +29,8 @@ namespace runwarden::detect {
 using LogSink = std::function<void(LogLevel level, std::string_view text)>;
 
 // Formats a fault in a detector's settings with its location in the configuration. Takes the tenant (empty: the default settings), the
-// detector key, the JSON Pointer into the settings (RFC 6901), and what is wrong. config::DetectorLocations::fault has this signature.
-using SettingsFault =
-    std::function<std::string(const std::string& tenant, const std::string& key, std::string_view pointer, std::string_view detail)>;
+// detector key, and the fault with its JSON Pointer (RFC 6901) into the settings. config::DetectorLocations::fault has this signature.
+using SettingsFault = std::function<std::string(const std::string& tenant, const std::string& key, const FieldFault& fault)>;
 
 // How many of a detector's log lines are kept: the first 20 of each second, for a service with a bounded log, or all.
 enum class LogRate : std::uint8_t { bounded, unbounded };

@@ -129,7 +129,7 @@ void Loading::refuse_creation(const Detector& detector, const std::string& tenan
 }
 
 std::string Loading::worded(const Detector& detector, const std::string& tenant, const FieldFault& fault) const {
-  if (context_.settings_fault) return context_.settings_fault(tenant, detector.entry.key, fault.pointer, fault.detail);
+  if (context_.settings_fault) return context_.settings_fault(tenant, detector.entry.key, fault);
   return named(detector.entry) + ": settings" + fault.pointer + for_tenant(tenant) + ": " + fault.detail;
 }
 

@@ -145,6 +145,7 @@ class Checker {
 
  private:
   void fault(const std::string& at, std::string detail) { faults.push_back({at, "invalid_setting", std::move(detail)}); }
+  void unknown(const std::string& at, std::string detail) { faults.push_back({at, kUnknownSetting, std::move(detail)}); }
 
   bool check_scalar(const Json& schema, const Json& value, const std::string& at) {
     const auto type = schema.find("type");
@@ -204,7 +205,7 @@ class Checker {
         check(*known, member, where);
       } else if (const auto rest = schema.find("additionalProperties"); rest != schema.end()) {
         if (*rest == Json(false)) {
-          fault(where, unknown_setting(name, properties));
+          unknown(where, unknown_setting(name, properties));
         } else {
           check(*rest, member, where);
         }

@@ -13,8 +13,8 @@ namespace runwarden::detect {
 // (rw_info.config_schema_json lists the supported ones). Empty if it is valid.
 std::string schema_fault(std::string_view schema_json);
 
-// All faults of the settings, each with the JSON Pointer (RFC 6901) of the value. Empty if they are valid. The schema must be valid; an
-// empty one accepts any object.
+// All faults of the settings, each with the JSON Pointer (RFC 6901) of the value; the code of an unknown one is kUnknownSetting. Empty if
+// they are valid. The schema must be valid; an empty one accepts any object.
 std::vector<FieldFault> settings_faults(std::string_view schema_json, std::string_view settings_json);
 
 }  // namespace runwarden::detect

@@ -185,8 +185,8 @@ TEST_F(Refusal, WhenCreateRefusesASetting_TellsItsPlace) {
 
 TEST_F(Refusal, WhenTheLayerRefusesASetting_TellsItsPlace) {
   enable("layer_throws").settings_json = R"({"boom":1})";
-  context.settings_fault = [](const std::string& tenant, const std::string& key, std::string_view pointer, std::string_view detail) {
-    return "[" + tenant + "|" + key + "|" + std::string(pointer) + "|" + std::string(detail) + "]";
+  context.settings_fault = [](const std::string& tenant, const std::string& key, const FieldFault& fault) {
+    return "[" + tenant + "|" + key + "|" + fault.pointer + "|" + fault.detail + "]";
   };
   EXPECT_EQ(refusal(), "[|zoo|/boom|is not wanted]");
 }

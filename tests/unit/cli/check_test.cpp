@@ -36,6 +36,13 @@ TEST(Check, WhenAFileIsWrong_ExitsWith1AndTellsEveryPlace) {
   EXPECT_THAT(ended.err, HasSubstr("config: limits.x (" + config + ":7:3): unknown key; "));
 }
 
+TEST(Check, WhenASettingIsUnknown_TellsThePlaceOfItsKey) {
+  const Program program;
+  const std::string config = write_config(program, "  enabled: [{key: expensive_loop, settings: {repeat: 3}}]\n");
+  EXPECT_THAT(program.run({"check", "--config", config}).err,
+              HasSubstr("config: detectors.expensive_loop.settings.repeat (" + config + ":5:46): unknown setting \"repeat\"; "));
+}
+
 TEST(Check, WhenTheFileAndADetectorsSettingsAreWrong_TellsBothAtOnce) {
   const Program program;
   const std::string config = write_config(program,

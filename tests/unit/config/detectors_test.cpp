@@ -186,10 +186,12 @@ detectors:
   EXPECT_EQ(where("other", "loop", "/repeats"), "detectors.d/loop.yaml:3:12");
   EXPECT_EQ(where("", "bare", "/anything"), "runwarden.yaml:4:55");
   EXPECT_EQ(where("", "unknown", ""), "");
-  EXPECT_EQ(without_folder(settings->locations.fault("", "loop", "/tables/0/name", "expected a name")),
+  EXPECT_EQ(without_folder(settings->locations.fault("", "loop", {"/tables/0/name", "invalid_setting", "expected a name"})),
             "config: detectors.loop.settings.tables[0].name (detectors.d/loop.yaml:5:14): expected a name");
-  EXPECT_EQ(without_folder(settings->locations.fault("acme", "loop", "/repeats", "too few")),
+  EXPECT_EQ(without_folder(settings->locations.fault("acme", "loop", {"/repeats", "invalid_setting", "too few"})),
             "config: detectors.tenants.acme.settings.loop.repeats (runwarden.yaml:6:39): too few");
+  EXPECT_EQ(without_folder(settings->locations.fault("acme", "loop", {"/repeats", kUnknownSetting, "unknown"})),
+            "config: detectors.tenants.acme.settings.loop.repeats (runwarden.yaml:6:30): unknown");
 }
 
 struct DetectorFaultCase {

@@ -152,6 +152,9 @@ TEST(AtPointer, FindsThePartOrTheInnermostOneOnTheWay) {
   EXPECT_EQ(at_pointer(*root, "/a/7").location.text(), at_pointer(*root, "/a").location.text());
   EXPECT_EQ(at_pointer(*root, "/a/0/deeper/still").text, "x");
   EXPECT_EQ(at_pointer(*root, "/nothing").location.text(), "f.yaml:1:1");
+  EXPECT_EQ(key_at_pointer(*root, "/a/1/b~1c").text(), "f.yaml:3:5");
+  EXPECT_EQ(key_at_pointer(*root, "/a/0").text(), "f.yaml:2:5");
+  EXPECT_EQ(key_at_pointer(*root, "").text(), "f.yaml:1:1");
 }
 
 }  // namespace
