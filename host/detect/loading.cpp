@@ -106,15 +106,20 @@ void Loading::check_tenant(const std::string& tenant, const model::TenantChange&
 }
 
 void Loading::refuse(const model::DetectorEntry& entry, const std::string& why) {
-  const std::string line = named(entry) + ": " + why;
+  refuse(entry, why, named(entry) + ": " + why);
+}
+
+// `line`: the reason with its location in the configuration.
+void Loading::refuse(const model::DetectorEntry& entry, const std::string& why, const std::string& line) {
   if (!entry.optional) return faults.push_back(line);
-  if (context_.log) context_.log(LogLevel::warn, line + " It is optional: the service continues without it.");
+  if (context_.log)
+    context_.log(LogLevel::warn, line + (line.ends_with('.') ? "" : ".") + " It is optional: the service continues without it.");
   DetectorInfo info = without_library(entry);
   info.fault = why;
   missing.push_back(std::move(info));
 }
 
-// Invalid settings are an error even for an optional detector.
+// Settings that break the schema are an error even for an optional detector: the host knows that they are wrong.
 bool Loading::check_settings(const Detector& detector, const std::string& tenant, const std::string& settings_json) {
   if (settings_json.empty()) return true;
   const std::vector<FieldFault> found = settings_faults(view(detector.functions->info->config_schema_json), settings_json);
@@ -123,7 +128,7 @@ bool Loading::check_settings(const Detector& detector, const std::string& tenant
 }
 
 void Loading::refuse_creation(const Detector& detector, const std::string& tenant, const Error& error) {
-  if (!error.faults.empty()) return faults.push_back(worded(detector, tenant, error.faults.front()));
+  if (!error.faults.empty()) return refuse(detector.entry, error.detail, worded(detector, tenant, error.faults.front()));
   const std::string what = "the detector \"" + detector.entry.key + "\" could not be created" + for_tenant(tenant) + ": " + error.detail;
   refuse(detector.entry, refusal(detector.file, what).detail);
 }

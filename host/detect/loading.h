@@ -34,6 +34,7 @@ class Loading {
   std::string take_library(const LibraryFile& file, Detector& detector) const;
   void note_crashes(Detector& detector) const;
   void refuse(const model::DetectorEntry& entry, const std::string& why);
+  void refuse(const model::DetectorEntry& entry, const std::string& why, const std::string& line);
   bool check_settings(const Detector& detector, const std::string& tenant, const std::string& settings_json);
   void refuse_creation(const Detector& detector, const std::string& tenant, const Error& error);
   std::string worded(const Detector& detector, const std::string& tenant, const FieldFault& fault) const;

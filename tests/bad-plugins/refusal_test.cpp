@@ -296,5 +296,20 @@ TEST_F(Refusal, WhenADetectorIsOptional_TheServiceGoesOnWithoutIt) {
   EXPECT_TRUE(all[1].loaded);
 }
 
+// A file that the detector needs, and its settings name, may be missing on this machine.
+TEST_F(Refusal, WhenCreateOfAnOptionalDetectorRefusesASetting_TheServiceGoesOnWithoutIt) {
+  enable("create_refuses_setting").optional = true;
+  settings.entries[0].settings_json = R"({"repeats":3})";
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  EXPECT_THAT(log, HasSubstr("config: detector \"zoo\" (runwarden.yaml:41:5): settings/repeats: must be even. It is optional: "));
+  const auto all = (*set)->list();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_FALSE(all[0].loaded);
+  EXPECT_EQ(all[0].fault, "/repeats: must be even");
+  settings.entries[0].settings_json = R"({"repeats":"three"})";
+  EXPECT_THAT(refusal(), HasSubstr("settings/repeats: expected an integer")) << "against its schema";
+}
+
 }  // namespace
 }  // namespace runwarden::detect
