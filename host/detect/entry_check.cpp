@@ -42,42 +42,49 @@ std::string remedy(const rw_entry& entry, const HostVersion& host) {
   return " Install " + newer + " or rebuild with RW_TARGET_MINOR=" + std::to_string(host.abi_minor) + ".";
 }
 
+// The library's versions and the host's, after what is wrong.
+std::string versions(const rw_entry& entry, const HostVersion& host) {
+  return " (built with SDK " + version_text(entry.abi_minor) + " for host ABI " + abi_text(entry) + ", this host has " +
+         version_text(host.abi_minor) + ").";
+}
+
 std::string too_small(const std::string& what, std::uint32_t is, std::size_t least) {
   return what + " has struct_size " + std::to_string(is) + ", ABI 1.0 has " + std::to_string(least) + ". Set it to sizeof of the struct.";
 }
 
-std::string function_fault(const rw_detector& detector, const std::string& named) {
+std::string function_fault(const rw_detector& detector, const std::string& named, const std::string& versions) {
   const char* missing = detector.create == nullptr     ? "create"
                         : detector.evaluate == nullptr ? "evaluate"
                         : detector.destroy == nullptr  ? "destroy"
                                                        : nullptr;
-  return missing == nullptr ? std::string() : named + " has no function " + missing + " (a null pointer). Give it one.";
+  return missing == nullptr ? std::string() : named + " has no function " + missing + ", but a null pointer" + versions + " Give it one.";
 }
 
-std::string caps_fault(const rw_info& info, const std::string& named, const HostVersion& host) {
+std::string caps_fault(const rw_info& info, const std::string& named, const std::string& versions) {
   const std::uint64_t unknown = info.required_caps & ~kKnownCaps;
   if (unknown == 0) return {};
   int bit = 0;
   while ((unknown >> bit & 1) == 0) ++bit;
-  return named + " requires capability bit " + std::to_string(bit) + ", which this host (ABI " + version_text(host.abi_minor) +
-         ") does not know. Install a newer runwarden or move the bit to optional_caps.";
+  return named + " requires capability bit " + std::to_string(bit) + ", which this host does not know" + versions +
+         " Install a newer runwarden or move the bit to optional_caps.";
 }
 
 std::string entry_missing(const LoadedLibrary& library) {
   if (library.other_major == 0) {
-    return std::string("exports no ") + RW_ENTRY_SYMBOL +
-           ": it is not a detector library. Build it with runwarden_add_detector and RW_DETECTORS or RW_ENTRY.";
+    return std::string("exports no ") + RW_ENTRY_SYMBOL + ", as every library for this host's ABI " + version_text(RW_ABI_MINOR) +
+           " does: it is not a detector library. Build it with runwarden_add_detector and RW_DETECTORS or RW_ENTRY.";
   }
   return "needs host ABI " + std::to_string(library.other_major) + ".x, this host has " + version_text(RW_ABI_MINOR) +
          ". Install the runwarden of that ABI or rebuild with SDK 1.x.";
 }
 
-std::string duplicate_fault(const rw_entry& entry) {
+std::string duplicate_fault(const rw_entry& entry, const HostVersion& host) {
   std::set<std::string_view> seen;
   for (std::uint32_t i = 0; i < entry.detector_count; ++i) {
     const rw_detector* one = entry.detectors[i];
     const std::string_view key = view(one->info->key);
-    if (!seen.insert(key).second) return "has two detectors with the key \"" + std::string(key) + "\". Rename one.";
+    if (!seen.insert(key).second)
+      return "has two detectors with the key \"" + std::string(key) + "\"" + versions(entry, host) + " Rename one.";
   }
   return {};
 }
@@ -108,7 +115,7 @@ std::string entry_fault(const LoadedLibrary& library, const HostVersion& host) {
   for (std::uint32_t i = 0; i < entry.detector_count; ++i) {
     if (!can_be_read(entry.detectors[i])) return detector_fault(entry, entry.detectors[i], host);
   }
-  return duplicate_fault(entry);
+  return duplicate_fault(entry, host);
 }
 
 std::string detector_fault(const rw_entry& entry, const rw_detector* detector, const HostVersion& host) {
@@ -126,8 +133,8 @@ std::string detector_fault(const rw_entry& entry, const rw_detector* detector, c
     return named + " needs run schema " + version_text(info.min_schema_minor) + ", this host has " + version_text(host.schema_minor) + "." +
            remedy(entry, host);
   }
-  if (std::string fault = caps_fault(info, named, host); !fault.empty()) return fault;
-  if (std::string fault = function_fault(*detector, named); !fault.empty()) return fault;
+  if (std::string fault = caps_fault(info, named, versions(entry, host)); !fault.empty()) return fault;
+  if (std::string fault = function_fault(*detector, named, versions(entry, host)); !fault.empty()) return fault;
   const std::string_view schema = view(info.config_schema_json);
   if (schema.size() > kMaxSchemaBytes)
     return named + " has a settings schema of " + std::to_string(schema.size()) + " bytes, the limit is " +

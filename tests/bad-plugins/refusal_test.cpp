@@ -96,9 +96,9 @@ TEST_F(Refusal, WhenTheStackIsExecutable_SaysSo) {
 }
 
 TEST_F(Refusal, WhenThereIsNoEntry_SaysSo) {
-  EXPECT_EQ(
-      refused("no_symbol"),
-      "exports no runwarden_entry_v1: it is not a detector library. Build it with runwarden_add_detector and RW_DETECTORS or RW_ENTRY.");
+  EXPECT_EQ(refused("no_symbol"),
+            "exports no runwarden_entry_v1, as every library for this host's ABI 1.2 does: it is not a detector library. Build it with "
+            "runwarden_add_detector and RW_DETECTORS or RW_ENTRY.");
 }
 
 TEST_F(Refusal, WhenASymbolIsUnresolved_RepeatsTheLoadersWords) {
@@ -127,9 +127,8 @@ TEST_F(Refusal, WhenTheRunSchemaIsTooNew_SaysSo) {
 
 TEST_F(Refusal, WhenARequiredCapabilityIsUnknown_SaysSo) {
   EXPECT_EQ(refused("required_cap"),
-            "the detector \"zoo\" requires capability bit 5, which this host (ABI 1.2) does not know. Install a newer runwarden or move "
-            "the bit to "
-            "optional_caps.");
+            "the detector \"zoo\" requires capability bit 5, which this host does not know (built with SDK 1.2 for host ABI 1.0, this host "
+            "has 1.2). Install a newer runwarden or move the bit to optional_caps.");
 }
 
 TEST_F(Refusal, WhenAnOptionalCapabilityIsUnknown_ThereIsNone) {
@@ -138,11 +137,14 @@ TEST_F(Refusal, WhenAnOptionalCapabilityIsUnknown_ThereIsNone) {
 }
 
 TEST_F(Refusal, WhenAFunctionIsNull_NamesIt) {
-  EXPECT_EQ(refused("null_function"), "the detector \"zoo\" has no function evaluate (a null pointer). Give it one.");
+  EXPECT_EQ(refused("null_function"),
+            "the detector \"zoo\" has no function evaluate, but a null pointer (built with SDK 1.2 for host ABI 1.0, this host has 1.2). "
+            "Give it one.");
 }
 
 TEST_F(Refusal, WhenAKeyStandsTwice_SaysSo) {
-  EXPECT_EQ(refused("duplicate_key"), "has two detectors with the key \"zoo\". Rename one.");
+  EXPECT_EQ(refused("duplicate_key"),
+            "has two detectors with the key \"zoo\" (built with SDK 1.2 for host ABI 1.0, this host has 1.2). Rename one.");
 }
 
 TEST_F(Refusal, WhenAKeyIsMalformed_SaysSo) {
