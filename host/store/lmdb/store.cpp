@@ -164,7 +164,10 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
     LmdbSettings as_made = settings;
     if (settings.if_lost == LmdbSettings::IfLost::begin_anew) set_aside_unusable(settings, clock);
     if (Status lost = refuse_lost_store(settings.path); !lost.ok()) return std::move(lost.error());
-    const bool is_new = !std::filesystem::exists(settings.path / "data.mdb");
+    const std::filesystem::path data = settings.path / "data.mdb";
+    std::error_code fault;
+    const bool is_new = !std::filesystem::exists(data, fault);
+    if (fault) return cannot_open(data, open_fault(data, fault.value(), OpenFor::writing));
     if (settings.map_size == 0 && is_new) as_made.map_size = kFirstMap;
     const Unmaking unmaking(settings.path, is_new);
     auto store = std::make_unique<LmdbEngine>(as_made, clock, std::move(lock));

@@ -54,6 +54,18 @@ TEST_F(KeysCommand, Create_WithClosedDescriptors_LeavesTheStoreWhole) {
   EXPECT_EQ(program.run({"verify", "--config", config}).code, 0);
 }
 
+TEST_F(KeysCommand, Create_WhereTheStoreIsAnothers_SaysWhose) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  ASSERT_EQ(keys({"create", "--tenant", "acme"}).code, 0);
+  std::filesystem::permissions(program.folder().path(), std::filesystem::perms(0755));
+  std::filesystem::permissions(data(), std::filesystem::perms(0700));
+  constexpr uid_t kNobody = 65534;
+  const Ended refused = program.run_as(kNobody, {"keys", "create", "--tenant", "acme", "--data-dir", data()});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("runwarden: store: cannot open \"" + data() + "/data.mdb\": user nobody has no permission: \"" +
+                                     data() + "\" belongs to root, mode 0700; run this as root, or change the owner\n"));
+}
+
 TEST_F(KeysCommand, Create_SaysWhenTheTenantIsNew) {
   EXPECT_THAT(keys({"create", "--tenant", "acme"}).err, testing::StartsWith("created tenant \"acme\"\nkey_"));
   EXPECT_THAT(keys({"create", "--tenant", "acme"}).err, testing::StartsWith("key_"));

@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -65,7 +66,20 @@ class Program {
   Ended run_without(const std::vector<int>& closed, const std::vector<std::string>& args) const {
     const std::string in = folder_.write("stdin", "");
     const int out = ::open(name("stdout").c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
-    const int code = spawn(args, in, out, {}, {}, closed);
+    const int code = spawn(args, in, out, {}, {}, [&closed] {
+      for (const int one : closed) ::close(one);
+    });
+    ::close(out);
+    return {code, text_of("stdout"), text_of("stderr")};
+  }
+
+  // As another user, which only root can do.
+  Ended run_as(uid_t user, const std::vector<std::string>& args) const {
+    const std::string in = folder_.write("stdin", "");
+    const int out = ::open(name("stdout").c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_CLOEXEC, 0600);
+    const int code = spawn(args, in, out, {}, {}, [user] {
+      if (::setgid(user) != 0 || ::setuid(user) != 0) ::_exit(126);
+    });
     ::close(out);
     return {code, text_of("stdout"), text_of("stderr")};
   }
@@ -91,7 +105,7 @@ class Program {
   }
 
   int spawn(const std::vector<std::string>& args, const std::string& in, int out, const std::vector<std::string>& environment,
-            std::string err = {}, const std::vector<int>& closed = {}) const {
+            std::string err = {}, const std::function<void()>& before_exec = {}) const {
     std::vector<char*> argv = {const_cast<char*>(PROGRAM)};
     for (const std::string& arg : args) argv.push_back(const_cast<char*>(arg.c_str()));
     argv.push_back(nullptr);
@@ -104,7 +118,7 @@ class Program {
       ::dup2(::open(in.c_str(), O_RDONLY | O_NOCTTY), STDIN_FILENO);
       ::dup2(out, STDOUT_FILENO);
       ::dup2(::open(err.c_str(), O_CREAT | O_TRUNC | O_WRONLY | O_NOCTTY, 0600), STDERR_FILENO);
-      for (const int one : closed) ::close(one);
+      if (before_exec) before_exec();
       ::execve(PROGRAM, argv.data(), variables.data());
       ::_exit(127);
     }
