@@ -78,7 +78,8 @@ int create(Context& context, const CreateOptions& options) {
   model::KeyRecord wanted;
   wanted.tenant_name = options.tenant;
   wanted.name = options.name;
-  for (const std::string& scope : options.scopes) (scope == "read" ? wanted.may_read : scope == "manage" ? wanted.may_manage : wanted.may_ingest) = true;
+  for (const std::string& scope : options.scopes)
+    (scope == "read" ? wanted.may_read : scope == "manage" ? wanted.may_manage : wanted.may_ingest) = true;
   wanted.created_ms = clock.wall_ms();
   if (!options.expires.empty()) wanted.expires_ms = wanted.created_ms + *config::duration_ms(options.expires);
   auto made = auth::make_key(wanted);
@@ -131,21 +132,25 @@ int list(Context& context, const std::string& tenant, bool json) {
   return context.finish();
 }
 
-// The key with that id; nothing, after a message, if there is none.
-std::optional<model::KeyRecord> find(Context& context, store::Store& store, const std::string& id) {
+// The key with that id, or the key itself, which is never repeated; nothing, after a message, if there is none.
+std::optional<model::KeyRecord> find(Context& context, store::Store& store, const std::string& given) {
+  const model::Digest digest = auth::digest_of(given);
   for (model::KeyRecord& key : store.keys()) {
-    if (key.id == id) return std::move(key);
+    if (key.id == given || key.digest == digest) return std::move(key);
   }
-  context.refuse("no key \"" + id + "\"; runwarden keys list shows all keys");
+  const bool is_id = given.starts_with("key_");
+  context.refuse("no key " + (is_id ? "\"" + given + "\"" : std::string("with this id")) +
+                 "; runwarden keys list shows the ids of all keys");
   return std::nullopt;
 }
 
-int revoke(Context& context, const std::string& id) {
+int revoke(Context& context, const std::string& given) {
   CommandClock clock;
   const auto store = open_store(context, clock, IfMissing::refuse);
   if (!store) return kWanting;
-  auto key = find(context, *store, id);
+  auto key = find(context, *store, given);
   if (!key) return kWanting;
+  const std::string id = key->id;
   const std::int64_t now_ms = clock.wall_ms();
   const bool by_time = key->revoked_ms != model::kNever && key->revoked_ms <= now_ms;
   if (key->revoked_at_once || by_time) context.err << id << " was already revoked, at " << format_time(key->revoked_ms) << "\n";
@@ -158,12 +163,13 @@ int revoke(Context& context, const std::string& id) {
   return kFine;
 }
 
-int rotate(Context& context, const std::string& id, std::int64_t overlap_ms) {
+int rotate(Context& context, const std::string& given, std::int64_t overlap_ms) {
   CommandClock clock;
   const auto store = open_store(context, clock, IfMissing::refuse);
   if (!store) return kWanting;
-  auto old = find(context, *store, id);
+  auto old = find(context, *store, given);
   if (!old) return kWanting;
+  const std::string id = old->id;
   const std::int64_t now_ms = clock.wall_ms();
   const bool revoked = old->revoked_at_once || (old->revoked_ms != model::kNever && old->revoked_ms <= now_ms);
   const bool expired = old->expires_ms != model::kNever && old->expires_ms <= now_ms;
@@ -247,7 +253,7 @@ void add_list(CLI::App& keys, Context& context) {
 void add_revoke(CLI::App& keys, Context& context) {
   CLI::App* command = keys.add_subcommand("revoke", "Revoke a key at once");
   auto id = std::make_shared<std::string>();
-  command->add_option("id", *id, "The key's id, as keys list shows it")->required()->type_name("ID");
+  command->add_option("id", *id, "The key's id, as keys list shows it, or the key itself")->required()->type_name("ID");
   command->footer("Example:\n  runwarden keys revoke key_3f0c9a517be24d86");
   command->callback([&context, id] { context.exit_code = revoke(context, *id); });
 }
@@ -256,7 +262,7 @@ void add_rotate(CLI::App& keys, Context& context) {
   CLI::App* command = keys.add_subcommand("rotate", "Replace a key with a new one; the old one expires a little later");
   auto id = std::make_shared<std::string>();
   auto overlap = std::make_shared<std::string>("24h");
-  command->add_option("id", *id, "The old key's id, as keys list shows it")->required()->type_name("ID");
+  command->add_option("id", *id, "The old key's id, as keys list shows it, or the old key itself")->required()->type_name("ID");
   command->add_option("--overlap", *overlap, "How long the old key remains valid; 0s: revoke it at once")
       ->type_name("DURATION")
       ->check(check_overlap)
