@@ -14,8 +14,6 @@ Result<std::unique_ptr<Store>> open_store(const StoreSettings& settings, const C
     const auto engine = postgres_engine();
     if (!engine.ok()) return engine.error();
     if (role == Role::command) return (*engine)->open(settings, clock, role);
-    std::error_code fault;
-    std::filesystem::create_directories(settings.state_dir, fault);
     auto lock = ServiceLock::take(settings.state_dir);
     if (!lock.ok()) return std::move(lock.error());
     StoreSettings locked = settings;

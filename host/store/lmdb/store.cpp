@@ -57,8 +57,6 @@ Status refuse_network(const std::filesystem::path& folder, std::uint64_t file_sy
 Status make_folder(const LmdbSettings& settings) {
   std::error_code fault;
   const bool made_here = !std::filesystem::exists(settings.path, fault);
-  const bool parents = settings.path.has_parent_path() && !std::filesystem::exists(settings.path.parent_path(), fault);
-  if (parents) std::filesystem::create_directories(settings.path.parent_path(), fault);
   if (::mkdir(settings.path.c_str(), 0750) != 0 && errno != EEXIST) {
     return cannot_open(settings.path, "cannot create the folder: " + open_fault(settings.path, errno, OpenFor::writing));
   }

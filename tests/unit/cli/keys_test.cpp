@@ -67,6 +67,14 @@ TEST_F(KeysCommand, Create_WhereTheStoreIsAnothers_SaysWhose) {
                                      data() + "\" belongs to root, mode 0700; run this as root, or change the owner\n"));
 }
 
+TEST_F(KeysCommand, Create_WhereTheStoresParentIsMissing_NamesIt) {
+  const std::string parent = (program.folder().path() / "a").string();
+  const Ended refused = keys({"create", "--tenant", "acme", "--data-dir", parent + "/b"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, HasSubstr("the folder \"" + parent + "\" does not exist; create it, or check the path\n"));
+  EXPECT_FALSE(std::filesystem::exists(parent));
+}
+
 TEST_F(KeysCommand, Create_SaysWhenTheTenantIsNew) {
   EXPECT_THAT(keys({"create", "--tenant", "acme"}).err, testing::StartsWith("created tenant \"acme\"\nkey_"));
   EXPECT_THAT(keys({"create", "--tenant", "acme"}).err, testing::StartsWith("key_"));
