@@ -128,7 +128,11 @@ bool Loading::check_settings(const Detector& detector, const std::string& tenant
 }
 
 void Loading::refuse_creation(const Detector& detector, const std::string& tenant, const Error& error) {
-  if (!error.faults.empty()) return refuse(detector.entry, error.detail, worded(detector, tenant, error.faults.front()));
+  if (!error.faults.empty()) {
+    FieldFault fault = error.faults.front();
+    if (!declares(view(detector.functions->info->config_schema_json), fault.pointer)) fault.code = kUnknownSetting;
+    return refuse(detector.entry, error.detail, worded(detector, tenant, fault));
+  }
   const std::string what = "the detector \"" + detector.entry.key + "\" could not be created" + for_tenant(tenant) + ": " + error.detail;
   refuse(detector.entry, refusal(detector.file, what).detail);
 }

@@ -236,6 +236,35 @@ std::string schema_fault(std::string_view schema_json) {
   return subschema_fault(*schema);
 }
 
+namespace {
+
+// The schema of a member or item; null if the schema has none for it.
+const Json* subschema(const Json& schema, const std::string& name) {
+  const auto properties = schema.find("properties");
+  if (properties != schema.end() && properties->contains(name)) return &(*properties)[name];
+  for (const char* of_all : {"additionalProperties", "items"}) {
+    const auto found = schema.find(of_all);
+    if (found != schema.end() && found->is_object()) return &*found;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool declares(std::string_view schema_json, std::string_view pointer) {
+  const Result<Json> schema = schema_json.empty() ? Result<Json>(Json::object()) : read(schema_json);
+  if (!schema.ok()) return true;
+  const Json* at = &*schema;
+  while (at->is_object() && !pointer.empty()) {
+    const auto end = std::min(pointer.find('/', 1), pointer.size());
+    const Json* const below = subschema(*at, pointer_name(pointer.substr(1, end - 1)));
+    if (below == nullptr) return !at->contains("properties");
+    at = below;
+    pointer = pointer.substr(end);
+  }
+  return true;
+}
+
 std::vector<FieldFault> settings_faults(std::string_view schema_json, std::string_view settings_json) {
   Result<Json> settings = read(settings_json);
   if (!settings.ok()) return {{"", "invalid_setting", settings.error().detail}};

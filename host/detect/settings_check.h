@@ -17,4 +17,7 @@ std::string schema_fault(std::string_view schema_json);
 // they are valid. The schema must be valid; an empty one accepts any object.
 std::vector<FieldFault> settings_faults(std::string_view schema_json, std::string_view settings_json);
 
+// Whether the schema declares the setting at the pointer. False if its mapping has declared members, but not this one.
+bool declares(std::string_view schema_json, std::string_view pointer);
+
 }  // namespace runwarden::detect

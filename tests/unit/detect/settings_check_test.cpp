@@ -72,5 +72,16 @@ TEST(SchemaFault, WhenAKeywordIsNotChecked_SaysSo) {
   EXPECT_NE(schema_fault("{"), "");
 }
 
+TEST(Declares, IsFalseOfAMemberThatItsMappingDoesNotHave) {
+  const std::string schema =
+      R"({"properties":{"rules":{"properties":{"a/b":{}}},"tables":{"items":{"properties":{"name":{}}}},"any":{"type":"object"},)"
+      R"("by_name":{"additionalProperties":{"properties":{"x":{}}}}}})";
+  for (const char* declared :
+       {"", "/rules", "/rules/a~1b", "/rules/a~1b/deeper", "/tables/0", "/tables/0/name", "/any/thing", "/by_name/k/x"})
+    EXPECT_TRUE(declares(schema, declared)) << declared;
+  for (const char* unknown : {"/rule", "/rules/c", "/tables/0/nam", "/by_name/k/y"}) EXPECT_FALSE(declares(schema, unknown)) << unknown;
+  EXPECT_TRUE(declares("", "/anything"));
+}
+
 }  // namespace
 }  // namespace runwarden::detect
