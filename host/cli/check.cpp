@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <sstream>
@@ -44,7 +45,18 @@ std::string as_json(const CheckResult& result) {
 }
 
 int errno_of_access(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) return ENOTDIR;
   return ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0 ? 0 : errno;
+}
+
+// With which errno serve would fail to create the folder, which is the last one of the path; 0: it would not. Only trying tells: root may
+// write to folders that take nothing, such as /proc.
+int errno_of_creating(const std::filesystem::path& folder) {
+  std::string other = (folder.parent_path() / ".runwarden-check-XXXXXX").string();
+  if (::mkdtemp(other.data()) == nullptr) return errno;
+  ::rmdir(other.c_str());
+  return 0;
 }
 
 // Why serve could not use this store; empty: it could. Creates no store.
@@ -52,9 +64,7 @@ std::string store_fault(const config::Settings& settings) {
   const std::filesystem::path folder = settings.store.path;
   std::error_code ignored;
   const bool is_there = std::filesystem::exists(folder, ignored);
-  const std::filesystem::path place = is_there ? folder : folder.parent_path();  // serve creates the last folder of the path
-  const int code =
-      std::filesystem::is_directory(place, ignored) || !std::filesystem::exists(place, ignored) ? errno_of_access(place) : ENOTDIR;
+  const int code = is_there ? errno_of_access(folder) : errno_of_creating(folder);
   if (code == 0 && is_there && settings.store.driver == "lmdb") {
     const Status tried = store::try_lmdb(folder);
     return tried.ok() ? std::string() : settings.fault_of("store.path") + tried.error().detail;

@@ -21,10 +21,19 @@ constexpr auto kLookAgain = std::chrono::milliseconds(5);
 // The first file that exists of those that the service and LMDB leave next to data.mdb.
 std::optional<std::string> trace_of_store(const fs::path& folder) {
   std::error_code ignored;
-  for (const char* name : {kCursorSecret, kSessionSecret, kEndedSessions, kPluginCopies, kCrashNote, "damage.note", "lock.mdb", "data.mdb"}) {
+  for (const char* name :
+       {kCursorSecret, kSessionSecret, kEndedSessions, kPluginCopies, kCrashNote, "damage.note", "lock.mdb", "data.mdb"}) {
     if (fs::exists(folder / name, ignored)) return name;
   }
   return std::nullopt;
+}
+
+// Of a file that look_at_folder() does not take for a store.
+const char* what_is_wrong(const fs::path& data) {
+  std::error_code ignored;
+  const fs::file_status found = fs::status(data, ignored);
+  if (!fs::exists(found)) return "missing";
+  return fs::is_regular_file(found) ? "empty" : "not a file";
 }
 
 bool is_being_made(const fs::path& folder) {
@@ -53,11 +62,9 @@ Status refuse_lost_store(const fs::path& folder) {
       continue;
     }
     if (look_at_folder(folder) != FolderState::lost) break;
-    std::error_code ignored;
-    const bool empty = fs::exists(folder / "data.mdb", ignored);
     return Error{Code::unavailable,
                  "store: \"" + folder.string() + "\" held a store (" + *trace_of_store(folder) + " exists), but its data.mdb is " +
-                     (empty ? "empty" : "missing") +
+                     what_is_wrong(folder / "data.mdb") +
                      "; check that its disk is mounted, restore a backup, or start an empty store with `runwarden serve --new-store`",
                  {},
                  {}};

@@ -154,7 +154,20 @@ TEST(Check, WhenServeWouldRefuseTheStore_SaysTheSame) {
   refused_alike("its data.mdb is empty");
   std::filesystem::remove(data);
   refused_alike("its data.mdb is missing");
+  std::filesystem::create_directory(data);
+  refused_alike("its data.mdb is not a file");
+  std::filesystem::remove(data);
   EXPECT_FALSE(std::filesystem::exists(data)) << "a check must not make a store";
+}
+
+TEST(Check, WhenAStoreCannotBeCreatedThere_SaysSo) {
+  const Program program;
+  const Ended ended = program.run({"check", "--config", write_config(program), "--data-dir", "/proc/store"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("config: store.path (--data-dir): serve could not open \"/proc/store\": "));
+  const auto before = std::distance(std::filesystem::directory_iterator(program.folder().path()), {});
+  EXPECT_EQ(program.run({"check", "--config", write_config(program)}).code, 0);
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(program.folder().path()), {}), before) << "nothing is left of a check";
 }
 
 TEST(Check, WhenAStoreIsNotWritable_SaysWhose) {
