@@ -69,3 +69,17 @@ curl -sS -f -o /dev/null "$URL/v1/runs/by-hand" -H "Authorization: Bearer $KEY" 
 kill -TERM "$second"
 wait "$loop" || fail "the loop ended with $?"
 loop=
+
+# The same loop around a program that ends with exit code 1 once, as after a disk error, or at each start.
+mkdir "$place/pretended"
+printf '#!/bin/sh\n' >"$place/pretended/sleep"
+cat >"$place/pretended/runwarden" <<'END'
+#!/bin/sh
+[ "$1" = serve ] || exit "$FOUND"
+echo started >>"$STARTS"
+[ "$(wc -l <"$STARTS")" -gt 1 ]
+END
+chmod +x "$place/pretended/sleep" "$place/pretended/runwarden"
+starts() { STARTS=$place/starts.$1 FOUND=$1 PATH=$place/pretended:$PATH bash -euc "$(block 2)" >&2 && wc -l <"$place/starts.$1"; }
+[ "$(starts 0)" = 2 ] || fail "what ended with exit code 1 is not started again"
+[ "$(starts 1)" = 1 ] || fail "a refused start is repeated"
