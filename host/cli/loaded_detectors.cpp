@@ -12,8 +12,8 @@ namespace runwarden::cli {
 namespace {
 
 std::string state_of(const detect::DetectorInfo& detector) {
-  if (!detector.loaded) return "not loaded";
   if (!detector.enabled) return "disabled";
+  if (!detector.loaded) return "not loaded";
   return detector.mode == model::DetectorMode::shadow ? "shadow" : "enabled";
 }
 
