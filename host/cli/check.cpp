@@ -112,7 +112,11 @@ CheckResult examine(Context& context) {
     if (!opinion.ok()) result.add_fault(opinion.error().detail);
   }
   const auto set = try_detectors(context, settings, 1);
-  set.ok() ? static_cast<void>(result.detectors = (*set)->list()) : result.add_fault(set.error().detail);
+  if (!set.ok()) {
+    result.add_fault(set.error().detail);
+    return result;
+  }
+  result.detectors = (*set)->list();
   return result;
 }
 

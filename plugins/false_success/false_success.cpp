@@ -373,9 +373,12 @@ bool FalseSuccess::fires_for(const RunView& run, const FailedStep& failed, const
   verdict.passed("recovery", failed.step,
                  failed.recovered ? "a later call did, but not for what the message names" : "no later call did what this one was for");
   verdict.passed("unrelated_claim", failed.step);
-  const FiringLine::Doubt doubt{"vague_claim", failed.step, "the final message does not name what failed"};
   const double by_words = confidence(run, failed, message);
-  const double sure = judging.went_on ? std::max(by_words, kWentOn) : by_words;
+  const bool went_on = judging.went_on && by_words < kWentOn;
+  const FiringLine::Doubt vague{"vague_claim", failed.step, "the final message does not name what failed"};
+  const FiringLine::Doubt left{"went_on", failed.step, "the agent went on to other actions, and the message mentions this one in passing"};
+  const auto& doubt = went_on ? left : vague;
+  const double sure = went_on ? kWentOn : by_words;
   if (run.explanation != nullptr && message.found) {
     auto& match = run.explanation->add(ExplanationRecorder::Kind::kMatch, message.text, sure == kNamed ? "agrees" : "vague");
     match.step = failed.step;

@@ -92,7 +92,7 @@ bool PassedOver::may_be_deed(const StepView& step) {
 /// other means.
 bool PassedOver::took_over(const StepView& step, const StepView& later, const std::vector<CallValue>& values) {
   const auto& groups = scene_.recovery.meaning(step.name).groups;
-  const auto others = scene_.recovery.meaning(later.name).groups;
+  const auto& others = scene_.recovery.meaning(later.name).groups;
   // Two tools that send may send anything.
   const auto same = [&](auto group) {
     return group != rules_.send_group && std::find(others.begin(), others.end(), group) != others.end();
@@ -116,19 +116,18 @@ bool PassedOver::went_on(const RunView& run, const FailedStep& failed, const Fin
   std::vector<CallValue> values;
   collect_values(step.input, rules_.content.tools.calls, values);
   if (values.size() > kMostValues) values.resize(kMostValues);
+  const bool anything = scene_.recovery.meaning(step.name).runs_anything();
   bool another = false;
   for (auto i = failed.step + 1; i < std::min(message.place, run.steps.size()); ++i) {
     const auto& later = run.steps[i];
     if (later.kind == Kind::kUser) return false;
     if (later.kind != Kind::kTool || scene_.failures[i] != Failure::kNone) continue;
     run.pace(later.input.size());
-    if (later.name == step.name && !scene_.recovery.meaning(step.name).runs_anything()) return false;
-    const bool same = later.name == step.name;
-    if (!same && took_over(step, later, values)) return false;
-    another |= may_be_deed(later) || scene_.recovery.meaning(step.name).runs_anything();
+    if (later.name == step.name ? !anything : took_over(step, later, values)) return false;
+    another |= anything || may_be_deed(later);
   }
-  if (!another || made_good_.owned_up_after(run, failed.step) || made_good_.says_already(step)) return false;
-  if (claims_.gives_its_reason(step)) return false;
+  if (!another || made_good_.owned_up_after(run, failed.step) || made_good_.says_already(step) || claims_.gives_its_reason(step))
+    return false;
   claims_.index_told();
   return claims_.speaks_of(run, step);
 }

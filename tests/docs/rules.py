@@ -15,7 +15,7 @@ CANDIDATE = "leaves a candidate"
 SAID = [
     (r"suppress\(", SILENCES),
     (r"Silence\{", SILENCES),
-    (r"Doubt doubt\{", CANDIDATE),
+    (r"Doubt \w+\{", CANDIDATE),
     (r"fires\(\w+,\s*\{", CANDIDATE),
     (r"add_candidate\(k\w+,\s*", CANDIDATE),
 ]
