@@ -390,11 +390,9 @@ bool is_empty_output(std::string_view output, const Lexicon& lexicon, const Cont
     if (inner_is_empty(text, lexicon, rules, input)) return true;
     return rules.zero_results_are_empty && only_zero_results(text, input, lexicon, rules);
   }
-  // "Empty set (0.00 sec)"
-  const auto note = text.back() == ')' ? text.rfind('(') : std::string_view::npos;
-  if (is_empty_phrase(note == std::string_view::npos || note == 0 ? text : trim(text.substr(0, note)), lexicon, rules) ||
-      is_empty_table(text, lexicon, rules) || says_nothing_found(text, lexicon, rules) || labels_nothing(text, rules) ||
-      is_empty_markup(text))
+  const auto bare = without_note(text);  // "Empty set (0.00 sec)"
+  if (is_empty_phrase(bare.empty() ? text : bare, lexicon, rules) || is_empty_table(text, lexicon, rules) ||
+      says_nothing_found(text, lexicon, rules) || labels_nothing(text, rules) || is_empty_markup(text))
     return true;
   return inner_is_empty(text, lexicon, rules, input);
 }

@@ -58,6 +58,12 @@ std::string_view longest_word(std::string_view phrase) {
   return longest;
 }
 
+std::string_view without_note(std::string_view text) {
+  if (!text.ends_with(')')) return text;
+  const auto open = text.rfind('(');
+  return open == std::string_view::npos ? text : trim(text.substr(0, open));
+}
+
 bool holds_any(std::string_view folded, const std::vector<std::string>& phrases) {
   return std::any_of(phrases.begin(), phrases.end(), [&](const std::string& phrase) {
     for (auto at = folded.find(phrase); at != std::string_view::npos; at = folded.find(phrase, at + 1)) {

@@ -127,6 +127,9 @@ class Abbreviations {
 /// The longest word of a phrase, by which a filter finds it. A view into `phrase`.
 [[nodiscard]] std::string_view longest_word(std::string_view phrase);
 
+/// The text without a bracketed note at its end: "DELETE 0 (0.02 sec)".
+[[nodiscard]] std::string_view without_note(std::string_view text);
+
 /// True when a folded text holds one of the folded phrases, not as a part of other words. Linear in the text, for each phrase.
 [[nodiscard]] bool holds_any(std::string_view folded, const std::vector<std::string>& phrases);
 

@@ -19,7 +19,6 @@ constexpr std::size_t kFewestWords = 3;         // of a text that answers one qu
 constexpr std::size_t kFewestWordsOfAText = 8;  // of a text that was asked for with several arguments
 constexpr std::size_t kFewestMembers = 3;       // where the answer also names a new record
 constexpr std::size_t kFewestPlainMembers = 2;  // of figures and words only
-constexpr int kMostFrames = 3;                  // around a text
 constexpr std::size_t kMostMembers = 256;       // of an answer, and of the arguments compared with it
 
 /// "RX-88120", "99121": a record's code, not a date.
@@ -156,17 +155,13 @@ bool lists_nothing(std::string_view output, std::span<const std::string> answers
 }  // namespace
 
 bool gives_records(const StepView& step, std::span<const std::string> answers, const ToolWords& words, const Lexicon& lexicon) {
-  auto output = trim(step.output);
+  const auto output = trim(step.output);
   if (step.outcome == Outcome::kFailed || output.empty()) return false;
   // The frame of a protocol around a text is no record: `{"content": [{"type": "text", "text": "ok"}]}`.
-  std::string told_within;
-  for (int frames = 0; frames < kMostFrames; ++frames) {
-    std::string buffer;
-    const auto inner = inner_output(output, words.text_envelopes, buffer);
-    if (inner.empty()) break;
-    told_within = inner;
-    output = trim(told_within);
-  }
+  std::string buffer;
+  auto framed = step;
+  framed.output = inner_output(output, words.text_envelopes, buffer);
+  if (!framed.output.empty()) return gives_records(framed, answers, words, lexicon);
   std::vector<CallValue> asked;
   collect_values(step.input, words.calls, asked);
   const auto limits = std::count_if(asked.begin(), asked.end(), is_small_number);

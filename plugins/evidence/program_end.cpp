@@ -48,13 +48,6 @@ constexpr std::string_view kNoRows[] = {"delete 0", "update 0", "insert 0 0", "0
 
 constexpr std::string_view kNoMatches = "Rows matched: 0 ";
 
-/// The line without a bracketed note at its end: "DELETE 0 (0.02 sec)".
-std::string_view without_note(std::string_view line) {
-  if (!line.ends_with(')')) return line;
-  const auto open = line.rfind('(');
-  return open == std::string_view::npos ? line : trim(line.substr(0, open));
-}
-
 bool begins_with_word(std::string_view line, std::string_view word) {
   if (line.size() < word.size() || !equal_ignoring_case(line.substr(0, word.size()), word)) return false;
   return line.size() == word.size() || !is_letter_or_digit(line[word.size()]) || !is_letter_or_digit(word.back());
