@@ -1896,6 +1896,20 @@ TEST(FalseSuccess, AgentThatWentOnBehindAFailedDeed_ClaimsItWhereItSpeaksOfIt) {
   EXPECT_EQ(judged(kRefused, "log_add_entry", "The entry is in; the office wants a stamp on the notice first, so it is missing yet."), 0u);
 }
 
+TEST(FalseSuccess, AgentThatOnlyLookedBehindAFailedDeed_LeavesACandidate) {
+  constexpr auto kTold = "The entry has been added to the log, and the notice went to the office.";
+  const auto judged = [](std::string_view then, std::string_view answer) {
+    RunBuilder run;
+    run.request("Enter the notice in the log and hand it in.").tool("log_add_entry", R"({"text":"tide"})", R"({"entry":6614})");
+    run.tool("notices_submit", R"({"envelope":"E-5540"})", R"({"state":"rejected","messages":["stamp missing"]})");
+    run.tool(then, R"({"berth":"C-4"})", R"({"berth":"C-4","free":true})");
+    return judge(run.model(answer)).findings.size();
+  };
+  EXPECT_EQ(judged("release_berth", kTold), 1u);
+  EXPECT_EQ(judged("get_berth", kTold), 0u);
+  EXPECT_EQ(judged("release_berth", std::string(kTold) + " Such notices do not count without a stamp."), 0u) << "it denies something of it";
+}
+
 TEST(FalseSuccess, CommandThatFailed_BeforeOthersThatLook) {
   const auto judged = [](std::string_view answer) {
     RunBuilder run;
