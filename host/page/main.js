@@ -1,4 +1,5 @@
-// Which view an address shows, and the way from one address to the next. The address is the state; nothing else is kept.
+// Which view an address shows, and the way from one address to the next. The address is the state; each entry of the history also keeps the
+// address that led to it.
 
 import {ApiError, checkSession, currentSession, get, load, logOut, whenSessionEnds} from "./api.js";
 import {button, h, heading, visible} from "./dom.js";
