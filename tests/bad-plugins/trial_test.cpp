@@ -83,7 +83,7 @@ TEST_F(DetectorTrial, WhatItLogs_IsShownWithItsRun_AllOfIt) {
 }
 
 TEST_F(DetectorTrial, WhatItPrints_IsOnStandardErrorAlsoBeforeACrash) {
-  const Ended ended = obedient({"--json", run_of("print segv"), run_of("print nothing else")});
+  const Ended ended = obedient({"--json", run_of("print abort"), run_of("print nothing else")});
   EXPECT_THAT(ended.err, StartsWith("printed\nprinted\nrunwarden: to see where it crashed: ")) << "once a run";
   EXPECT_EQ(objects(ended.out).size(), 2u);
   EXPECT_EQ(objects(obedient({"--json", "--in-process", run_of("print nothing else")}).out).size(), 1u);
