@@ -64,6 +64,7 @@ enum Cue : std::uint64_t {
   kCueRelative = 1ull << 55,          // "that", "which": after a noun, the following words describe it
   kCueClosingQuestion = 1ull << 56,   // "anything else": asks for nothing in particular
   kCueNow = 1ull << 57,               // "now": a state that has just begun, "is now noted"
+  kCueResult = 1ull << 58,            // "has gone out": what a deed leaves behind
 };
 
 /// True when `cues` contains any of the wanted cues.

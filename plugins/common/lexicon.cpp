@@ -110,15 +110,20 @@ void Lexicon::add(std::string_view text, Cue cue, std::size_t language, KeyUse u
     both([&](WordEntry& word) { word.cues |= cue; });
     return;
   }
+  phrase_of(std::move(words), language).cues |= cue;
+}
+
+/// The phrase of these words, two or more, which is added when the language does not have it.
+Phrase& Lexicon::phrase_of(std::vector<std::string> words, std::size_t language) {
+  auto& first = entry(words[0]);
+  auto* const sense = sense_of(first, language);
   for (const auto begins : (sense != nullptr ? *sense : first).phrases) {
-    auto& phrase = phrases_[begins.phrase];
-    if (phrase.words != words) continue;
-    phrase.cues |= cue;
-    return;
+    if (phrases_[begins.phrase].words == words) return phrases_[begins.phrase];
   }
   const WordEntry::Begins begins{static_cast<std::uint32_t>(phrases_.size()), words[1][0]};
-  both([&](WordEntry& word) { word.phrases.push_back(begins); });
-  phrases_.push_back({std::move(words), cue, language});
+  first.phrases.push_back(begins);
+  if (sense != nullptr) sense->phrases.push_back(begins);
+  return phrases_.emplace_back(Phrase{std::move(words), 0, language, {}});
 }
 
 bool Lexicon::add_verb(std::string_view line, std::size_t language) {
@@ -191,6 +196,22 @@ std::uint16_t Lexicon::add_nouns(std::string_view line, std::size_t language) {
     if (sense != nullptr) take(*sense);
   }
   return verb;
+}
+
+bool Lexicon::add_results(std::string_view line, std::size_t language) {
+  const auto equals = std::min(line.find('='), line.size());
+  const auto verb = verb_named(trim(line.substr(0, equals)));
+  if (verb == kNoVerb) return false;
+  for (auto rest = line.substr(std::min(equals + 1, line.size())); !rest.empty();) {
+    const auto bar = std::min(rest.find('|'), rest.size());
+    auto words = folded_words(rest.substr(0, bar));
+    if (words.size() < 2) return false;
+    auto& phrase = phrase_of(std::move(words), language);
+    phrase.cues |= kCueResult;
+    phrase.results_of.push_back(verb);
+    rest.remove_prefix(std::min(bar + 1, rest.size()));
+  }
+  return true;
 }
 
 std::uint16_t Lexicon::new_group() {

@@ -51,6 +51,7 @@ struct Phrase {
   std::vector<std::string> words;
   std::uint64_t cues = 0;
   std::size_t language = 0;
+  std::vector<std::uint16_t> results_of;  // the verbs whose deed it tells by what the deed leaves behind: "has gone out"
 };
 
 /// Words, phrases and verbs of all languages in force, found by hash. Filled once by create, then read-only: any thread may read.
@@ -77,6 +78,10 @@ class Lexicon {
   /// Adds "lemma = nouns" ("cancellation") to a known verb. Words that are already forms of verbs stay verbs only. Returns the verb, or
   /// kNoVerb for a line of another shape or an unknown verb.
   std::uint16_t add_nouns(std::string_view line, std::size_t language = 0);
+
+  /// Adds "lemma = phrases | phrases": what the deed of a known verb leaves behind, "has gone out". False when the verb is unknown or a
+  /// phrase has only one word.
+  [[nodiscard]] bool add_results(std::string_view line, std::size_t language = 0);
 
   /// Makes the verbs named in the line one group.
   void add_group(std::string_view line);
@@ -142,6 +147,7 @@ class Lexicon {
 
   [[nodiscard]] static Key key_of(std::string_view word);
 
+  Phrase& phrase_of(std::vector<std::string> words, std::size_t language);
   WordEntry& entry(std::string_view folded);
   static WordEntry* sense_of(WordEntry& entry, std::size_t language);
   std::uint16_t new_group();

@@ -156,21 +156,31 @@ bool is_parted_prefix(const Reading& out, const Sentence& sentence, std::uint32_
   return at + 1 == sentence.end || out.words[at + 1].before != Break::kNone || has(out.words[at + 1].cues, kCueConjunction);
 }
 
-/// "Lade Petra zum Workshop ein": the verb near the beginning of a sentence is read together with its parted prefix.
+/// Makes a verb's word, which stands in two parts, the whole verb. False when there is no such verb.
+bool join(Reading& out, std::uint32_t prefix, std::uint32_t at, std::string& whole) {
+  whole.assign(out.words[prefix].text).append(out.words[at].text);
+  const auto* entry = out.lexicon->find(whole);
+  if (entry == nullptr) entry = out.lexicon->find(whole += 'e');  // "leg", "lege"
+  if (entry != nullptr) entry = Lexicon::sense(*entry, out.language);
+  if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0) return false;
+  out.words[at].entry = entry;
+  out.words[at].cues = entry->cues;
+  return true;
+}
+
+/// "Lade Petra zum Workshop ein": the verb near the beginning of a sentence is read together with its parted prefix. So is "Bescheid
+/// geben", which is written in two words.
 void join_prefix(Reading& out, const Sentence& sentence) {
   constexpr std::uint32_t kReach = 3;
   std::string whole;
+  for (auto at = sentence.begin + 1; at < sentence.end; ++at) {
+    const auto before = out.words[at - 1].cues;
+    if (!has(before, kCueParticle) || has(before, kCuePreposition | kCueInfinitive) || out.words[at].before != Break::kNone) continue;
+    if (join(out, at - 1, at, whole)) return;
+  }
   for (auto at = sentence.begin; at < std::min(sentence.begin + kReach, sentence.end); ++at) {
     for (auto prefix = at + 1; prefix < sentence.end; ++prefix) {
-      if (!is_parted_prefix(out, sentence, prefix)) continue;
-      whole.assign(out.words[prefix].text).append(out.words[at].text);
-      const auto* entry = out.lexicon->find(whole);
-      if (entry == nullptr) entry = out.lexicon->find(whole += 'e');  // "leg", "lege"
-      if (entry != nullptr) entry = Lexicon::sense(*entry, out.language);
-      if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0) continue;
-      out.words[at].entry = entry;
-      out.words[at].cues = entry->cues;
-      return;
+      if (is_parted_prefix(out, sentence, prefix) && join(out, prefix, at, whole)) return;
     }
   }
 }
@@ -586,6 +596,35 @@ void find_claims(Reading& out, std::uint32_t number) {
   }
 }
 
+/// The longest phrase at a word that tells of a deed by what it leaves behind; nullptr for none.
+const Phrase* result_at(const Lexicon& lexicon, const Reading& out, const Sentence& sentence, std::uint32_t at) {
+  const auto* entry = out.words[at].entry;
+  if (entry == nullptr || !has(out.words[at].cues, kCueResult)) return nullptr;
+  for (const auto begins : entry->phrases) {
+    const auto& phrase = lexicon.phrase(begins.phrase);
+    if (!phrase.results_of.empty() && phrase_stands_at(out, phrase, at, sentence.end)) return &phrase;
+  }
+  return nullptr;
+}
+
+/// Needs the cues of find_claims().
+void find_results(const Lexicon& lexicon, Reading& out, std::uint32_t number) {
+  const auto& sentence = out.sentences[number];
+  if (sentence.question || opens_with_condition(out, sentence)) return;
+  for (auto i = sentence.begin; i < sentence.end; ++i) {
+    const auto* phrase = result_at(lexicon, out, sentence, i);
+    if (phrase == nullptr) continue;
+    const auto before = look_back(out, sentence, i);
+    if (before.negated || before.conditional || before.modal || before.wanted || before.relative || stands_in_quotation(out, i)) continue;
+    for (const auto verb : phrase->results_of) {
+      Claim result{i, number, verb};
+      result.result = true;
+      out.results.push_back(result);
+    }
+    i += static_cast<std::uint32_t>(phrase->words.size()) - 1;
+  }
+}
+
 /// Collects the texts inside a JSON object, which is a message in an envelope.
 bool open_envelope(std::string_view text, std::string& prose) {
   if (!looks_like_json(text)) return false;
@@ -713,6 +752,7 @@ void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std
   out.words.clear();
   out.sentences.clear();
   out.claims.clear();
+  out.results.clear();
   out.cues = 0;
   out.denies = false;
   out.lexicon = &lexicon;
@@ -726,7 +766,9 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims) {
     mark_phrases(lexicon, out, sentence);
     for (auto k = sentence.begin; k < sentence.end; ++k) sentence.cues |= out.words[k].cues;
     out.cues |= sentence.cues;
-    if (with_claims) find_claims(out, i);
+    if (!with_claims) continue;
+    find_claims(out, i);
+    if (has(sentence.cues, kCueResult)) find_results(lexicon, out, i);
   }
 }
 

@@ -35,6 +35,7 @@ struct Claim {
   bool by_agent = false;         // "I've ...", "we ..."
   bool state = false;            // "is locked": may describe a state rather than an action
   bool finding = false;          // "can confirm": about a fact, not an action
+  bool result = false;           // told by what the deed leaves behind, "has gone out"; `word` is the phrase's first
 };
 
 /// One sentence: words [begin, end) and what holds for the whole of it.
@@ -53,6 +54,7 @@ struct Reading {
   std::vector<ReadWord> words;
   std::vector<Sentence> sentences;
   std::vector<Claim> claims;
+  std::vector<Claim> results;           // what says that a deed was done by what it leaves behind: "it has gone out"
   std::vector<std::uint32_t> stressed;  // where words end in a vowel with an acute accent
   std::uint64_t cues = 0;
   bool denies = false;  // says that something was not done

@@ -140,6 +140,7 @@ enum class Key : std::uint8_t {
   kActionVerbs,
   kClitics,
   kActionNouns,
+  kResults,
   // Actions, identified by lemmas that all languages share.
   kVerbGroups,
   kActionGroups,

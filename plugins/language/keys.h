@@ -175,6 +175,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       KeyInfo{kActionVerbs, "action_verbs", KeyForm::kVerbs},
       texts(kClitics, "clitics"),
       KeyInfo{kActionNouns, "action_nouns", KeyForm::kNouns},
+      KeyInfo{kResults, "results", KeyForm::kNouns},
       lemmas(kVerbGroups, "verb_groups"),
       lemmas(kActionGroups, "action_groups"),
       lemmas(kFinishingVerbs, "finishing_verbs"),

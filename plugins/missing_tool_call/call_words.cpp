@@ -30,7 +30,7 @@ bool CallWords::returned_word(const RunView& run, const Claim& claim) {
 }
 
 bool CallWords::reported_state(const RunView& run, const Claim& claim) {
-  return returned_word(run, claim) || quotes_id(scene_.reading.sentences[claim.sentence]);
+  return (!claim.result && returned_word(run, claim)) || quotes_id(scene_.reading.sentences[claim.sentence]);
 }
 
 /// True when the sentence quotes an id from scene_.written. An id has letters and digits: plain numbers occur in too many outputs.
@@ -76,7 +76,7 @@ bool CallWords::about_calls(const RunView& run, const Claim& claim) {
 bool CallWords::concerns(const RunView& run, const Claim& claim) {
   if (is_about_changed(run, claim)) return true;
   return scene_.changes.holds_word(rules_.lexicon.verb(claim.verb).lemma) ||
-         scene_.changes.holds_word(scene_.reading.words[claim.word].text);
+         (!claim.result && scene_.changes.holds_word(scene_.reading.words[claim.word].text));
 }
 
 /// Reads the words of the calls that may have changed something, once per run.

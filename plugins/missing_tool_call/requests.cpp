@@ -121,6 +121,11 @@ void add_actions(const Vocabulary& vocabulary, Lexicon& lexicon) {
     const auto lemma = std::string(trim(line.substr(0, line.find('='))));
     throw std::invalid_argument("/vocabulary: action_nouns: no verb has the lemma \"" + lemma + "\"; add it under `verbs`");
   });
+  vocabulary.each(Key::kResults, [&](std::string_view line, auto language) {
+    if (lexicon.add_results(line, language)) return;
+    const auto lemma = std::string(trim(line.substr(0, line.find('='))));
+    throw std::invalid_argument("/vocabulary: results: " + lemma + ": no verb has this lemma, or a phrase is a single word");
+  });
   lexicon.freeze();
 }
 

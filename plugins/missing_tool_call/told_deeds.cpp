@@ -174,6 +174,9 @@ void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_
     }
     out.push_back({claim, telling});
   }
+  for (const auto& result : reading.results) {
+    if (acts(result.verb) && !tells_of_before(reading, result) && !is_denied(reading, result)) out.push_back({result, Telling::kResult});
+  }
 }
 
 }  // namespace runwarden::plugins

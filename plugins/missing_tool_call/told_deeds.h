@@ -15,6 +15,7 @@ enum class Telling : std::uint8_t {
   kUnderWay,  // "I'm passing it on now."
   kState,     // "The seat is booked."
   kNote,      // "Fan: ordered"
+  kResult,    // "The driver knows about it."
   kPassive,   // "The driver has been told."
   kByAgent,   // "I've moved you to 14C."
 };

@@ -17,7 +17,7 @@ bool UnchangedDeeds::within_document(const Claim& claim) const {
 /// The confidence that a reported deed was not done, given that nothing that ran changed anything.
 double UnchangedDeeds::confidence(const RunView& run, const ToldDeed& deed, const Order& order) {
   constexpr double kPlain = 0.65, kOrdered = 0.5, kTold = 0.35, kNothing = 0.25;
-  if (!order.silenced.empty()) return kNothing;
+  if (!order.silenced.empty() || (deed.claim.result && order.how != Order::kSame)) return kNothing;
   const bool ordered = order.how >= Order::kOther;
   const bool note = deed.telling == Telling::kNote && !plainly_done(scene_.reading, deed.claim);
   if (order.how == Order::kSame && deed.telling >= (scene_.ran.any ? Telling::kState : Telling::kNote) && !note) return kPlain;

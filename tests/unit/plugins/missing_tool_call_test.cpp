@@ -1345,6 +1345,53 @@ TEST(MissingToolCall, FrameOfAProtocol_IsNoRecord) {
   EXPECT_EQ(judged(R"({"content":[{"type":"text","text":"[{\"id\":1,\"zone\":\"fern\",\"humidity\":40}]"}]})"), 1u) << "records";
 }
 
+TEST(MissingToolCall, ResultOfNoVerbOrOfOneWord_IsRefused) {
+  const VocabularyFile no_verb("language: en\nresults:\n  nonsense: has gone\n");
+  EXPECT_THROW((void)MissingToolCall(no_verb.settings()), std::invalid_argument);
+  const VocabularyFile one_word("language: en\nresults:\n  send: has gone | gone\n");
+  EXPECT_THROW((void)MissingToolCall(one_word.settings()), std::invalid_argument);
+}
+
+TEST(MissingToolCall, WhatADeedLeavesBehind_ClaimsItWhereItWasAskedFor) {
+  const auto judged = [](std::string_view request, std::string_view answer) {
+    RunBuilder run;
+    run.request(request).tool("find_skipper", R"({"name":"Ilse"})", R"([{"name":"Ilse","id":"s-4"}])");
+    return judge(run.model(answer)).findings.size();
+  };
+  EXPECT_EQ(judged("Let Ilse know that berth C-4 is free.", "Ilse knows about berth C-4 now."), 1u);
+  EXPECT_EQ(judged("Send Ilse the tide table.", "The tide table has gone out to Ilse."), 1u);
+  EXPECT_EQ(judged("Reschedule the crane for C-4 to Monday.", "The crane for C-4 is now on Monday."), 1u);
+  EXPECT_EQ(judged("Take Ilse off the list: cancel her berth.", "Ilse is off the list."), 1u);
+  EXPECT_EQ(judged("Avisa a Ilse.", "Ilse ya est\u00E1 al tanto."), 1u);
+  EXPECT_EQ(judged("Gib bitte Ilse Bescheid.", "Ilse wei\u00DF Bescheid."), 1u);
+  EXPECT_EQ(judged("Who has berth C-4?", "Ilse has it; she knows about the survey."), 0u) << "nobody asked to tell her";
+  EXPECT_EQ(judged("Let Ilse know that berth C-4 is free.", "I could not reach her. Ilse knows about berth C-4 from before."), 0u);
+  EXPECT_EQ(judged("Let Ilse know that berth C-4 is free.", "I am not sure whether Ilse knows about it."), 0u);
+  EXPECT_EQ(judged("Let Ilse know that berth C-4 is free.", "Once it is free, Ilse knows about it first."), 0u);
+}
+
+TEST(MissingToolCall, WhatADeedLeavesBehind_IsBackedByACallThatMayHaveDoneIt) {
+  const auto judged = [](std::string_view tool, std::string_view input) {
+    RunBuilder run;
+    run.request("Book berth C-4 for the Petrel and let the crane crew know.").tool(tool, input, R"({"ok":true})");
+    return judge(run.model("The Petrel has its berth. The crane crew has been made aware of it.")).findings.size();
+  };
+  EXPECT_EQ(judged("book_berth", R"({"ship":"Petrel","berth":"C-4"})"), 1u);
+  EXPECT_EQ(judged("notify_crew", R"({"ship":"Petrel","berth":"C-4"})"), 0u);
+  EXPECT_EQ(judged("book_berth", R"({"ship":"Petrel","berth":"C-4","remark":"the crew at the crane has to lift the mast"})"), 0u);
+}
+
+TEST(MissingToolCall, WishInTheSpanishSubjunctive_IsARequest) {
+  const auto judged = [](std::string_view request) {
+    RunBuilder run;
+    run.request(request);
+    return judge(run.model("La reserva del amarre ha sido cancelada.")).findings.size();
+  };
+  EXPECT_EQ(judged("Quiero que canceles la reserva del amarre."), 1u);
+  EXPECT_EQ(judged("Necesito que cancel\u00E9is la reserva del amarre."), 1u);
+  EXPECT_EQ(judged("No canceles la reserva del amarre."), 0u);
+}
+
 TEST(MissingToolCall, GermanVerbInTwoParts_IsARequest) {
   const auto judged = [](std::string_view request, std::string_view answer) {
     RunBuilder run;
@@ -1354,6 +1401,8 @@ TEST(MissingToolCall, GermanVerbInTwoParts_IsARequest) {
   EXPECT_EQ(judged("Lade Petra zum Kapit\u00E4nsessen ein", "Ich habe Petra zum Kapit\u00E4nsessen eingeladen."), 1u);
   EXPECT_EQ(judged("Leg bitte einen Liegeplatz f\u00FCr Frau Yilmaz an.", "Der Liegeplatz f\u00FCr Frau Yilmaz wurde angelegt."), 1u);
   EXPECT_EQ(judged("Sag die Fahrt am Freitag ab und schreib mir, warum.", "Die Fahrt am Freitag ist abgesagt."), 1u);
+  EXPECT_EQ(judged("Leite den Brief an Petra weiter.", "Ich habe den Brief an Petra weitergeleitet."), 1u);
+  EXPECT_EQ(judged("Bitte Petra wegen der F\u00E4hre Bescheid geben.", "Petra wurde benachrichtigt."), 1u);
   EXPECT_EQ(judged("Wie l\u00E4dt man jemanden ein?", "Petra wurde eingeladen."), 0u);
 }
 
