@@ -91,8 +91,8 @@ class Rows {
   }
 
  private:
-  void add(OddRow row) {
-    if (out_.size() < kMostOdd && !row.id.empty()) out_.push_back(row);
+  void add(const OddRow& row) {
+    if (out_.size() < kMostOdd) out_.push_back(row);
   }
 
   /// Reads the rows of an array; if the array lists failures, each row is odd.
@@ -104,7 +104,7 @@ class Rows {
       if (token == Token::kArray && !read_array(failed)) return false;
       if (token == Token::kObject && !read_object(&row, failed)) return false;
       if (token == Token::kString || token == Token::kNumber) row.id = cursor_.text();
-      if (failed) add(row);
+      if (failed && !row.id.empty()) add(row);
       if (rows.size() < kMostRows && !row.value.empty()) rows.push_back(row);
     }
     if (!failed) keep_odd(rows);
@@ -129,7 +129,7 @@ class Rows {
       if (row != nullptr && row->id.empty()) row->id = value;
       if (token != Token::kString || value.size() > kLongestOutcome) continue;
       if (row != nullptr && has_word(words_.members, key)) row->value = value;
-      if (named.size() < kMostRows) named.push_back({key, value});
+      if (named.size() < kMostRows) named.push_back({key, value, 0, {}});
     }
     if (plain && !failed) keep_odd(named);
     return true;
@@ -138,8 +138,15 @@ class Rows {
   /// Whether a row was taken, or its code: {"ok": true}, {"code": 0}.
   [[nodiscard]] std::string_view flag_or_code(std::string_view key, Token token) const {
     const bool flag = token == Token::kTrue || token == Token::kFalse;
-    if (flag && (among(key, words_.taken) || among(key, words_.good))) return token == Token::kTrue ? kYes : kNo;
+    if (flag && (among(key, words_.taken) || among(key, words_.good) || is_participle(key))) return token == Token::kTrue ? kYes : kNo;
     return token == Token::kNumber && among(key, words_.codes) ? cursor_.text() : std::string_view{};
+  }
+
+  [[nodiscard]] bool is_participle(std::string_view key) const {
+    std::string folded;
+    fold(key, folded);
+    const auto* entry = lexicon_.find(folded);
+    return entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormDone) != 0;
   }
 
   void keep_odd(const std::vector<OddRow>& rows) {
@@ -147,8 +154,9 @@ class Rows {
     for (const auto& row : rows) values_.push_back(row.value);
     const auto expected = usual(values_);
     if (expected.empty() || !tells_done(expected, words_, lexicon_)) return;
+    const auto usual_row = std::find_if(rows.begin(), rows.end(), [&](const OddRow& row) { return row.value == expected; });
     for (const auto& row : rows) {
-      if (row.value != expected && !tells_done(row.value, words_, lexicon_)) add(row);
+      if (row.value != expected && !tells_done(row.value, words_, lexicon_)) add({row.id, row.value, rows.size(), usual_row->id});
     }
   }
 

@@ -21,13 +21,15 @@ void collect_odd_calls(const RunView& run, std::span<const std::size_t> calls, c
 
 /// One of several things that an answer reports on.
 struct OddRow {
-  std::string_view id;     // names the thing: the row's first member, or its key
-  std::string_view value;  // its outcome
+  std::string_view id;      // names the thing: the row's first member, or its key; may be empty
+  std::string_view value;   // its outcome
+  std::size_t of = 0;       // the number of things in its list
+  std::string_view beside;  // the id of one of these that went well; empty when it is not known
 };
 
 /// Collects the things for which one answer reports another outcome than for nearly all others, as above, and those listed under a member
-/// for failures: [{"id":"B-81","result":"paid"},{"id":"B-84","result":"paid"},{"id":"B-90","result":"held"}], "failed":["B-90"]. A flag or
-/// a code is an outcome, too. At most 16. Replaces `rows`; the views point into `output`. Linear; any thread.
+/// for failures: [{"id":"B-81","result":"paid"},{"id":"B-84","result":"paid"},{"id":"B-90","result":"held"}], "failed":["B-90"]. A flag,
+/// such as a participle, or a code is an outcome, too. At most 16. Replaces `rows`; the views point into `output`. Linear; any thread.
 void collect_odd_rows(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon, std::vector<OddRow>& rows);
 
 /// Whether an answer counts some of several things as failed, beside others that were done: true for {"inserted": 41, "rejected": 2}, false

@@ -243,8 +243,15 @@ bool MessageClaims::tells_deed_of(std::string_view arguments) {
 }
 
 bool MessageClaims::speaks_of(const RunView& run, const StepView& step) {
-  const auto general = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
-  if (std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), general)) return true;
+  const auto& groups = scene_.recovery.meaning(step.name).groups;
+  const auto of_it = [&](const Claim& claim) {
+    if (claim.finding) return false;
+    const auto group = claim.verb == kNoVerb ? rules_.finish_group : rules_.lexicon.verb(claim.verb).group;
+    if (group == rules_.finish_group) return true;
+    // What was sent may have been sent by another tool.
+    return group != rules_.send_group && std::find(groups.begin(), groups.end(), group) != groups.end();
+  };
+  if (std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), of_it)) return true;
   const auto turn = std::find_if(run.steps.rbegin(), run.steps.rend(), [](const StepView& other) { return other.kind == Kind::kUser; });
   return tells_word_of(turn == run.steps.rend() ? run.user_request : turn->said()) || tells_word_of(step.input);
 }

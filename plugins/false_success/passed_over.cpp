@@ -8,6 +8,7 @@
 #include "common/words.h"
 #include "evidence/call_entities.h"
 #include "evidence/commands.h"
+#include "evidence/given_records.h"
 #include "evidence/program_end.h"
 #include "evidence/trouble.h"
 #include "false_success/call_texts.h"
@@ -80,7 +81,8 @@ bool PassedOver::closes_behind(const RunView& run, const FailedStep& failed, con
 /// True for a call that was to change something: not a look-up, nor a program that only looks.
 bool PassedOver::may_be_deed(const StepView& step) {
   const auto& tool = scene_.recovery.meaning(step.name);
-  if (tool.reads || tool.meaningless || tool.may_look) return false;
+  if (tool.reads || tool.meaningless) return false;
+  if (tool.may_look) return carries_text(step, rules_.content.tools);
   // Of a tool whose name says nothing, an answer with members, rather than a text, is that of a deed.
   if (!tool.runs_anything()) return tool.group != 0 || looks_like_json(step.output);
   std::vector<std::string> commands;
@@ -106,12 +108,13 @@ bool PassedOver::took_over(const StepView& step, const StepView& later, const st
 }
 
 bool PassedOver::went_on(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
-  constexpr std::uint64_t kOpen = kCueTrouble | kCueNothingFound | kCueSimulated | kCuePlan | kCueOffer;
+  constexpr std::uint64_t kOpen = kCueNothingFound | kCueSimulated | kCuePlan | kCueOffer;
   constexpr std::size_t kLongestName = 64;
   const auto& step = run.steps[failed.step];
   if (!message.found || step.kind != Kind::kTool || step.name.size() > kLongestName || !may_be_deed(step)) return false;
   if (scene_.reading.admits() || scene_.reading.hands_over() || scene_.reading.asks() || scene_.reading.denies ||
-      has(scene_.reading.cues, kOpen) || claims_.denies_of(step) || !scene_.reading.understood(message.text))
+      has(scene_.reading.cues, kOpen) || claims_.tells_own_trouble(run, message.place) || claims_.denies_of(step) ||
+      !scene_.reading.understood(message.text))
     return false;
   std::vector<CallValue> values;
   collect_values(step.input, rules_.content.tools.calls, values);
@@ -331,8 +334,20 @@ void PassedOver::collect_aliases(const RunView& run, std::string_view id, std::s
   }
 }
 
+/// True when a sentence that denies nothing gives the number of things in the row's list: "the six labels are ready".
+bool PassedOver::counts_list_of(const OddRow& row) const {
+  constexpr std::size_t kMostSpoken = 9;
+  const auto number = std::to_string(row.of);
+  return row.of > 0 && std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), [&](const ReadWord& word) {
+           const char spoken = row.of <= kMostSpoken ? rules_.fact_words.spoken(word.text) : '\0';
+           return (word.text == number || spoken == number[0]) && scene_.told.contains(hash_bytes(word.text));
+         });
+}
+
 /// True when the message mentions the thing in this row, in a sentence that denies nothing, or speaks of all things together.
 bool PassedOver::tells_of_row(const RunView& run, const OddRow& row, std::size_t end) {
+  if (counts_list_of(row)) return true;
+  if (row.id.empty()) return false;
   std::vector<std::string_view> names;
   collect_aliases(run, row.id, end, names);
   const auto any_word = [&](const HashSet& words) {
@@ -360,9 +375,20 @@ bool PassedOver::read_parts(const StepView& step, Parts& parts) {
 bool PassedOver::passes_over(const RunView& run, std::size_t at, const Parts& parts) {
   const auto told_of_all = [&](const auto& word) { return scene_.told.contains(hash_bytes(word)); };
   if (parts.counted && std::any_of(rules_.all_words.begin(), rules_.all_words.end(), told_of_all)) return true;
+  const auto& step = run.steps[at];
+  const auto& groups = scene_.recovery.meaning(step.name).groups;
+  // A call of another kind that names the others as well, such as a mail to all, does not try it again.
+  const auto same_kind = [&](const StepView& later) {
+    const auto& others = scene_.recovery.meaning(later.name).groups;
+    return groups.empty() || others.empty() ||
+           std::find_first_of(groups.begin(), groups.end(), others.begin(), others.end()) != groups.end();
+  };
   const auto again = [&](const OddRow& row) {
     return std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1, run.steps.end(), [&](const StepView& later) {
-      return later.kind == Kind::kTool && later.input.find(row.id) != std::string_view::npos;
+      if (later.kind != Kind::kTool) return false;
+      if (later.name == step.name && later.input == step.input) return true;
+      if (row.id.empty() || later.input.find(row.id) == std::string_view::npos) return false;
+      return row.beside.empty() || later.input.find(row.beside) == std::string_view::npos || same_kind(later);
     });
   };
   return std::any_of(parts.odd.begin(), parts.odd.end(), [&](const OddRow& row) { return !again(row) && tells_of_row(run, row, at); });

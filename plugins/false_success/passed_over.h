@@ -63,6 +63,7 @@ class PassedOver {
   [[nodiscard]] bool called_again(const RunView& run, const FailedStep& failed, std::size_t end);
   [[nodiscard]] Untold untold(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void collect_aliases(const RunView& run, std::string_view id, std::size_t end, std::vector<std::string_view>& names) const;
+  [[nodiscard]] bool counts_list_of(const OddRow& row) const;
   [[nodiscard]] bool tells_of_row(const RunView& run, const OddRow& row, std::size_t end);
   [[nodiscard]] bool read_parts(const StepView& step, Parts& parts);
   [[nodiscard]] bool passes_over(const RunView& run, std::size_t at, const Parts& parts);

@@ -552,6 +552,16 @@ TEST(OddRows, AreToldByFlagsAndCodesToo) {
   EXPECT_THAT(odd_rows(R"([{"crane":"K1","floor":0},{"crane":"K2","floor":0},{"crane":"K3","floor":1}])"), ElementsAre()) << "no code";
 }
 
+TEST(OddRows, AreToldByParticiplesAndCounted) {
+  std::vector<OddRow> rows;
+  collect_odd_rows(R"([{"user":"a","enrolled":true},{"user":"b","enrolled":true},{"enrolled":false}])", outcome_words(), shipped_lexicon(),
+                   rows);
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].id, "");
+  EXPECT_EQ(rows[0].of, 3u);
+  EXPECT_EQ(rows[0].beside, "a");
+}
+
 TEST(CountsFailedOnes, BesideThoseThatWereDone) {
   const auto counts = [](std::string_view output) { return counts_failed_ones(output, outcome_words(), shipped_lexicon()); };
   EXPECT_EQ(counts(R"({"batch":"B-9","inserted":41,"rejected":2,"rows":[4,29]})"), true);
