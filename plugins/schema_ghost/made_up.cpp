@@ -33,6 +33,18 @@ bool is_measured(const StatedValue& value) {
   return value.money || value.percent || value.degrees || value.decimals > 0;
 }
 
+/// "18.09." may be a day of a month, as in German.
+bool may_be_date(std::string_view text, const StatedValue& value) {
+  constexpr double kMonths = 12, kDays = 31;
+  const auto point = value.text.find('.');
+  const auto behind = static_cast<std::size_t>(value.text.data() - text.data()) + value.text.size();
+  if (value.money || value.percent || point == std::string_view::npos || value.decimals > 2 || !text.substr(behind).starts_with('.'))
+    return false;
+  double month = 0;
+  for (const char c : value.text.substr(point + 1)) month = month * 10 + (c - '0');
+  return value.number < kDays + 1 && month >= 1 && month <= kMonths;
+}
+
 bool is_count(const StatedValue& value) {
   return value.decimals == 0 && !value.money && !value.percent && !value.degrees;
 }
@@ -219,12 +231,28 @@ void MadeUpValues::judge_message(const RunView& run, std::string_view text, std:
   if (best_.confidence < kNothingGiven) judge_figures(run, text, step);
 }
 
-/// True when the message in reading_ states facts: it does not admit, guess, offer or simulate anything.
+/// True when the message in reading_ owns up to nothing: it neither admits nor guesses nor makes anything up.
+bool MadeUpValues::tells_no_doubt(std::string_view text) const {
+  constexpr std::uint64_t kDoubt =
+      kCueAdmission | kCueTrouble | kCueNothingFound | kCueSimulated | kCueExample | kCueHypothesis | kCueHandover;
+  return (reading_.cues & kDoubt) == 0 && reading_.understood(text) && !denies_of_self(reading_) && !opens_with_denial(reading_);
+}
+
+/// True when it states facts, and leaves nothing open either.
 bool MadeUpValues::tells_as_fact(std::string_view text) const {
-  constexpr std::uint64_t kNoFact = kCueAdmission | kCueTrouble | kCueNothingFound | kCueSimulated | kCueExample | kCueOffer | kCuePlan |
-                                    kCueHypothesis | kCueCondition | kCueModal | kCueHandover;
-  return (reading_.cues & kNoFact) == 0 && reading_.understood(text) && !reading_.asks() && !denies_of_self(reading_) &&
-         !opens_with_denial(reading_);
+  constexpr std::uint64_t kOpen = kCueOffer | kCuePlan | kCueCondition | kCueModal;
+  return (reading_.cues & kOpen) == 0 && !reading_.asks() && tells_no_doubt(text);
+}
+
+/// True when a message states several figures that nothing supports, in a run with few figures: the rest of the sources gave little that
+/// they could come from.
+bool MadeUpValues::tells_several(const RunView& run, std::string_view text, std::size_t step) {
+  constexpr std::size_t kSeveral = 2;
+  if (values_.size() < kSeveral || bytes_since_ >= kMuchSince || asked_since(run, step)) return false;
+  know_figures(run, step);
+  if (derivation_.size() > kHardlyAnyFigures) return false;
+  read(text, *lexicon_, reading_);
+  return tells_no_doubt(text);
 }
 
 /// Judges any figure or name that is stated while a source is missing: weak evidence by itself. When no source in the run returned
@@ -241,11 +269,11 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
   collect_names(text, names_, titles_);
   std::erase_if(values_, [&](const auto& value) {
     if ((is_count(value) && value.number < kSmallCount) || (is_year(value) && !own_knowledge_)) return true;
-    if (stands_in_condition(text, value.text, *lexicon_)) return true;
+    if (may_be_date(text, value) || stands_in_condition(text, value.text, *lexicon_)) return true;
     return worked_out_roughly(run, text, value.text) || supported(run, step, value);
   });
   if (!names_.empty()) catch_up(run, step, words_taken_, [&](std::string_view said) { words_.add_words(said); });
-  MadeUp found{"figures", open_.back(), step, false, 0.3, {}};
+  MadeUp found{"figures", open_.back(), step, false, 0.3, {}, false};
   for (const auto& value : values_) found.values.emplace_back(value.text);
   for (const auto name : names_) {
     if (is_new(name)) found.values.emplace_back(name);
@@ -258,6 +286,10 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
     // "28 °C, wind 55 km/h" needs no vocabulary, and what else the message says does not make it known.
     const bool measured = !reading_.understood(text) && values_.size() > 1 && std::any_of(values_.begin(), values_.end(), is_measured);
     if ((stated && own_knowledge_) || measured || tells_as_fact(text)) found.confidence = kNothingGiven;
+  }
+  if (any_given_ && tells_several(run, text, step)) {
+    found.confidence = kNothingGiven;
+    found.apart = true;
   }
   add(std::move(found));
 }
@@ -315,7 +347,7 @@ void MadeUpValues::judge_plain_answer(const RunView& run, std::string_view text,
   if (is_count(value) && any_given_) confidence -= 0.3;  // may be a count of returned items
   if (is_count(value) && !any_given_ && !asked_since(run, step) && fact_words_->asks_how_many(run.user_request)) confidence = kNothingGiven;
   if (value.rounded || derivation_.crowded()) confidence -= 0.3;
-  add({"plain_answer", open_.back(), step, false, confidence, {std::string(value.text)}});
+  add({"plain_answer", open_.back(), step, false, confidence, {std::string(value.text)}, false});
 }
 
 /// True when a look-up that is named after the label returned nothing.
@@ -341,7 +373,7 @@ void MadeUpValues::judge_report(const RunView& run, std::string_view text, std::
   const bool counts = std::all_of(values_.begin(), values_.end(), may_be_counted);
   const auto tied = std::find_if(values_.begin(), values_.end(), [&](const auto& value) { return asked_for(run, value.label); });
   const bool reads = std::any_of(open_.begin(), open_.end(), [&](auto source) { return tools_->meaning(run.steps[source].name).reads; });
-  MadeUp found{"report", open_.back(), step, in_input, 0, {}};
+  MadeUp found{"report", open_.back(), step, in_input, 0, {}, false};
   for (const auto& value : values_) {
     const std::string stated(value.text);
     if (std::find(found.values.begin(), found.values.end(), stated) == found.values.end()) found.values.push_back(stated);
@@ -443,7 +475,7 @@ void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
     if (entity.kind == EntityKind::kAmount && (any_given_ || meaning.reads || meaning.group == 0)) confidence -= 0.3;
     if (entity.kind == EntityKind::kAddress && meaning.reads) confidence -= 0.15;
     if (guessed) confidence -= 0.3;
-    add({"invented_input", open_.empty() ? missing_ : open_.back(), step, true, confidence, {std::string(entity.text)}});
+    add({"invented_input", open_.empty() ? missing_ : open_.back(), step, true, confidence, {std::string(entity.text)}, false});
   }
 }
 

@@ -32,6 +32,7 @@ struct MadeUp {
   bool in_input = false;         // stated in that step's input rather than its output
   double confidence = 0;
   std::vector<std::string> values;
+  bool apart = false;  // the other sources gave too little for the values to come from
 };
 
 /// Finds single values that an agent made up: an answer that is one figure, an address or id in the arguments of a call, the figures of
@@ -52,6 +53,8 @@ class MadeUpValues {
   void judge_figures(const RunView& run, std::string_view text, std::size_t step);
   [[nodiscard]] bool is_new(std::string_view name) const;
   bool invents_mail(const RunView& run, std::string_view text, std::size_t step, MadeUp& found);
+  [[nodiscard]] bool tells_no_doubt(std::string_view text) const;
+  [[nodiscard]] bool tells_several(const RunView& run, std::string_view text, std::size_t step);
   [[nodiscard]] bool tells_as_fact(std::string_view text) const;
   [[nodiscard]] bool asked_since(const RunView& run, std::size_t step) const;
   void judge_report(const RunView& run, std::string_view text, std::size_t step, bool in_input);
