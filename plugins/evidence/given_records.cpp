@@ -40,9 +40,10 @@ std::string last_word(std::string_view key) {
   return words.empty() ? std::string() : words.back();
 }
 
+/// A word that may be a base form, too, may be a noun as a member's name: "importe" is an amount.
 bool is_participle(std::string_view word, const Lexicon& lexicon) {
   const auto* entry = lexicon.find(word);
-  return entry != nullptr && (entry->forms & kFormDone) != 0;
+  return entry != nullptr && (entry->forms & kFormDone) != 0 && (entry->forms & kFormBase) == 0;
 }
 
 /// True when an outermost member's value ends in a word for "done": `"type": "action_done"`.

@@ -107,6 +107,8 @@ class ShapeReader {
   bool quoted_ = false;
 };
 
+constexpr std::size_t kQuoted = 4, kLong = 60;  // words of a text in quotation marks, and of any text
+
 }  // namespace
 
 TextWork::TextWork(const Vocabulary& vocabulary, const Lexicon& lexicon) : of_language_(vocabulary.languages().size()) {
@@ -208,8 +210,14 @@ bool TextWork::holds_code(std::string_view message, bool by_user) {
   return by_user && message.find_first_of("({=</#\n") != std::string_view::npos && looks_like_code(message);
 }
 
+bool TextWork::holds_prose(std::string_view message) {
+  std::string buffer;
+  const auto shape = ShapeReader().read(prose_of(message, buffer), kLong);
+  return shape.longest_quote >= kQuoted || shape.words >= kLong;
+}
+
 bool TextWork::holds_text(std::string_view message, bool by_user, bool* list) {
-  constexpr std::size_t kLines = 3, kItems = 2, kQuoted = 4, kLong = 60;
+  constexpr std::size_t kLines = 3, kItems = 2;
   std::string buffer;
   const auto shape = ShapeReader().read(prose_of(message, buffer), list == nullptr ? kLong : std::string_view::npos);
   if (list != nullptr) *list = shape.items >= kLines;
@@ -224,13 +232,16 @@ void TextWork::clear() {
 
 void TextWork::look_for_texts(const RunView& run) {
   looked_ = true;
-  first_code_ = first_text_ = kNoStep;
+  first_code_ = first_text_ = first_prose_ = kNoStep;
   std::string buffer;
   const auto take = [&](std::string_view text, bool by_user, std::size_t step) {
     run.pace(text.size());
     const auto told = told_of(text, buffer);
     if (holds_code(told, by_user)) first_code_ = step;
     if (first_text_ == kNoStep && (first_code_ == step || holds_text(told, by_user, nullptr))) first_text_ = step;
+    // A list that ends in a question offers choices and is no text.
+    const bool choices = !by_user && trim(told).ends_with('?') && !holds_prose(told);
+    if (first_prose_ == kNoStep && !choices && holds_text(told, by_user, nullptr)) first_prose_ = step;
   };
   take(run.user_request, true, 0);
   for (std::size_t i = 0; i < run.steps.size() && first_code_ == kNoStep; ++i) {
@@ -242,7 +253,7 @@ void TextWork::look_for_texts(const RunView& run) {
 
 bool TextWork::given_by(const RunView& run, std::size_t turn) {
   if (!looked_) look_for_texts(run);
-  return (first_text_ != kNoStep && first_text_ <= turn) || (first_code_ != kNoStep && first_code_ <= turn);
+  return (first_prose_ != kNoStep && first_prose_ <= turn) || (first_code_ != kNoStep && first_code_ <= turn);
 }
 
 bool TextWork::holds(const RunView& run, Thing thing, bool named, std::string_view message, std::size_t step) {

@@ -67,6 +67,7 @@ class TextWork {
   };
 
   [[nodiscard]] static bool holds_code(std::string_view message, bool by_user);
+  [[nodiscard]] static bool holds_prose(std::string_view message);
   [[nodiscard]] static bool holds_text(std::string_view message, bool by_user, bool* list);
   [[nodiscard]] Thing thing_of(std::string_view word, std::uint8_t language) const;
   [[nodiscard]] Thing thing_before(const Reading& reading, const Sentence& sentence, std::size_t verb) const;
@@ -77,7 +78,8 @@ class TextWork {
   Nouns of_any_;
   std::vector<Nouns> of_language_;
   bool looked_ = false;
-  std::size_t first_code_ = 0;  // code was shown by this step
+  std::size_t first_code_ = 0;   // code was shown by this step
+  std::size_t first_prose_ = 0;  // a text that is no list of choices
   std::size_t first_text_ = 0;
   const char* message_ = nullptr;  // the message that `message_holds_` describes
   Held message_holds_;

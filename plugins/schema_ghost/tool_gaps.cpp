@@ -30,10 +30,31 @@ bool is_cut(std::string_view output) {
   return token == JsonScanner::Token::kBad && cursor.offset() + kCutTail >= output.size();
 }
 
+/// True when the list that a tool is named after is empty, whatever describes it: {"salidas": [], "servicio": "DOM"} of "gtfs_salidas".
+/// Reads the first level of the object.
+bool lists_nothing_of(std::string_view output, const ToolMeaning& tool) {
+  using Token = JsonScanner::Token;
+  JsonScanner cursor(trim(output));
+  if (cursor.next() != Token::kObject) return false;
+  bool none = false;
+  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const auto noun = hash_noun(cursor.text());
+    token = cursor.next();
+    if (token != Token::kObject && token != Token::kArray) continue;
+    const auto begin = cursor.offset();
+    if (!cursor.leave()) return false;
+    const bool empty = trim(trim(output).substr(begin, cursor.offset() - begin - 1)).empty();
+    if (!empty) return false;
+    none |= token == Token::kArray && std::find(tool.nouns.begin(), tool.nouns.end(), noun) != tool.nouns.end();
+  }
+  return none;
+}
+
 }  // namespace
 
 bool ToolGaps::gave_nothing(const StepView& step) const {
   ShortSign sign;
+  if (lists_nothing_of(step.output, scene_.tools.meaning(step.name))) return true;
   return failure_of(step, rules_.content, sign) != Failure::kNone || sign == ShortSign::kRefused || sign == ShortSign::kNotThere ||
          is_empty_output(step.output, rules_.lexicon, rules_.content, step.input) || holds_nothing(step.output);
 }

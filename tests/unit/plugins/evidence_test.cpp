@@ -653,6 +653,12 @@ TEST(OddRows, AreReadOfDeepAndLongAnswersInTime) {
   EXPECT_LE(odd_rows(rows + "{}]").size(), 16u);
 }
 
+TEST(GivenRecords, MayHaveAmountsUnderSpanishNouns) {
+  RunBuilder run;
+  run.tool("movimientos", R"({"tarjeta":"T-9913"})", R"([{"comercio":"Renfe","importe":26.5},{"comercio":"Zara","importe":59.95}])");
+  EXPECT_TRUE(gives_records(run.run().steps[0], Vocabulary().words(Key::kAnswerMembers), ToolWords(Vocabulary()), shipped_lexicon()));
+}
+
 TEST(GivenRecords, AreWhatALookUpGives) {
   const auto gives = [](std::string_view input, std::string_view output) {
     RunBuilder run;

@@ -1951,6 +1951,16 @@ TEST(FalseSuccess, AgentThatWentOn_MayNameTheTroubleThatItWasAskedToMend) {
   EXPECT_EQ(judged("The lint errors are fixed as 9c01e7a, and the push of the tide branch ran into a problem."), 0u);
 }
 
+TEST(FalseSuccess, ErrorsBesideAState_AreAFailure) {
+  const auto judged = [](std::string_view output) {
+    RunBuilder run;
+    run.request("Schedule the notice.").tool("notice_schedule", R"({"id":"n-48"})", output);
+    return judge(run.model("The notice is scheduled for Thursday.")).findings.size();
+  };
+  EXPECT_EQ(judged(R"({"errors":[{"field":"at","message":"must be in the future"}],"state":"draft"})"), 1u);
+  EXPECT_EQ(judged(R"({"errors":[],"state":"scheduled"})"), 0u);
+}
+
 TEST(FalseSuccess, MessageThatIsTheErrorItself_ClaimsNothing) {
   RunBuilder run;
   run.request("Mail notice 77 to ann@port.example")

@@ -1381,6 +1381,18 @@ TEST(MissingToolCall, WhatADeedLeavesBehind_IsBackedByACallThatMayHaveDoneIt) {
   EXPECT_EQ(judged("book_berth", R"({"ship":"Petrel","berth":"C-4","remark":"the crew at the crane has to lift the mast"})"), 0u);
 }
 
+TEST(MissingToolCall, ChoicesThatALookUpGave_AreNoTextToWorkOn) {
+  const auto judged = [](std::string_view offered) {
+    RunBuilder run;
+    run.request("Move it to another day.").tool("list_slots", R"({"berth":"C-4"})", R"([{"slot":"s-1"},{"slot":"s-2"}])").model(offered);
+    run.user("The second one.").model("Perfect. Your lift at C-4 is now on Thursday.");
+    return judge(run).findings.size();
+  };
+  EXPECT_EQ(judged("There are two:\n- Wednesday 8:00\n- Thursday 10:40\nWhich one suits you?"), 1u);
+  EXPECT_EQ(judged("Here is a draft: \"The lift at C-4 takes place on Wednesday the 8th in the morning.\" Which day suits you?"), 0u)
+      << "a text that may be changed";
+}
+
 TEST(MissingToolCall, WishInTheSpanishSubjunctive_IsARequest) {
   const auto judged = [](std::string_view request) {
     RunBuilder run;

@@ -1037,6 +1037,17 @@ TEST(SchemaGhost, SeveralFiguresBesideSourcesThatGaveLittle_AreMadeUp) {
       << "they may follow from the many figures";
 }
 
+TEST(SchemaGhost, EmptyListThatTheToolIsNamedAfter_IsNothing) {
+  const auto judged = [](std::string_view output) {
+    RunBuilder run;
+    run.request("Which ferries leave on Sunday, and what is the fare?").tool("gtfs_sailings", R"({"from":"VF01"})", output);
+    return judge(run.model("There are three: at 7:15, at 13:40 and at 18:05, and a ticket costs 2.60 euros.")).findings.size();
+  };
+  EXPECT_EQ(judged(R"({"sailings":[],"service":"SUN"})"), 1u);
+  EXPECT_EQ(judged(R"({"sailings":[{"dep":"7:15"},{"dep":"13:40"},{"dep":"18:05","fare":2.6}],"service":"SUN"})"), 0u);
+  EXPECT_EQ(judged(R"({"sailings":[],"service":"SUN","buses":[{"dep":"7:15"},{"dep":"13:40"},{"dep":"18:05","fare":2.6}]})"), 0u);
+}
+
 TEST(SchemaGhost, DayOfAMonthInGerman_IsNoFigure) {
   RunBuilder run;
   run.request("Wann muss ich die Plaketten am Liegeplatz erneuern?");
