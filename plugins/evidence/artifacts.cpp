@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kShortestPlace = 5;
 
 bool inner(char c) {
-  return is_letter_or_digit(c) || c == '/' || c == '.' || c == '_' || c == '-' || c == ':' || c == '~' || c == '%' || c == '#' || c == '?' ||
-         c == '=' || c == '&' || c == '\\';
+  return is_letter_or_digit(c) || c == '/' || c == '.' || c == '_' || c == '-' || c == ':' || c == '~' || c == '%' || c == '#' ||
+         c == '?' || c == '=' || c == '&' || c == '\\';
 }
 
 /// "report.md": a name and a short extension that begins with a letter.

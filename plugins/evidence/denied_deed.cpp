@@ -33,12 +33,16 @@ class Answer {
     if (token == Token::kTrue && (among(key, words_.taken) || is_own_deed(key))) done_ = true;
     if (token == Token::kNumber && value != "0" && !value.starts_with('-') &&
         (among(key, words_.counts) || is_own_deed(key) || key.ends_with(kDone)) && !among(key, words_.failures)) {
-      done_ = true;
+      counted_ = true;
     }
     denied_ |= token == Token::kArrayEnd && is_own_deed(key);  // "archived": []
     if (tells_of_before(key)) return;
-    denied_ |= denies(key, token, value);
-    if (token == Token::kString && among(last_word_of(key), words_.members)) settled_at_ = 0;
+    const bool against = denies(key, token, value);
+    denied_ |= against;
+    if (token == Token::kString && among(last_word_of(key), words_.members)) {
+      settled_at_ = 0;
+      refused_ |= against;
+    }
     // {"status": 409, "title": "Conflict"}, as RFC 9457 has it: a number alone may count anything.
     fails_by_number_ |= token == Token::kNumber && among(key, words_.members) && is_failed_status(value);
     explained_ |= token == Token::kString && among(key, words_.explaining) && !trim(value).empty();
@@ -72,8 +76,9 @@ class Answer {
   /// Records that each of the things `depth` objects in was refused.
   void refuse(std::size_t depth) { refused_at_ = std::min(refused_at_, depth); }
 
-  /// True when some member says that the action was not done, and none says that it was.
-  [[nodiscard]] bool denied() const { return (denied_ || refused_at_ < settled_at_) && !done_; }
+  /// True when some member says that the action was not done, and none says that it was. Beside an outcome that refuses and its reason, a
+  /// number counts other things: {"status": "rejected", "reason": "full", "booked": 14}.
+  [[nodiscard]] bool denied() const { return (denied_ || refused_at_ < settled_at_) && !done_ && (!counted_ || (refused_ && explained_)); }
 
  private:
   bool denies(std::string_view key, Token token, std::string_view value) {
@@ -174,7 +179,9 @@ class Answer {
   const OutcomeWords& words_;
   const Lexicon& lexicon_;
   bool done_ = false;
+  bool counted_ = false;  // a number counts what was done
   bool denied_ = false;
+  bool refused_ = false;                        // an outcome of the whole answer refuses
   std::size_t refused_at_ = std::string::npos;  // how many objects in an outcome refuses, at the least
   std::size_t settled_at_ = std::string::npos;  // how many objects in an outcome does not
   bool fails_by_number_ = false;

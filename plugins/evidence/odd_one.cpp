@@ -196,25 +196,54 @@ void collect_odd_rows(std::string_view output, const OutcomeWords& words, const 
   if (looks_like_json(output)) Rows(output, words, lexicon, rows).read();
 }
 
-std::optional<bool> counts_failed_ones(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon) {
+namespace {
+
+/// The number of items of a list, whose beginning the cursor has just read; nothing for a broken text.
+std::optional<std::size_t> count_items(JsonScanner& cursor) {
+  std::size_t items = 0;
+  for (auto token = cursor.next(); token != Token::kArrayEnd; token = cursor.next(), ++items) {
+    if (token == Token::kBad || token == Token::kEnd) return std::nullopt;
+    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return std::nullopt;
+  }
+  return items;
+}
+
+/// A count as it is written; nothing for a fraction, a negative number, and a number that is too large to count things.
+std::optional<std::size_t> count_of(std::string_view number) {
+  constexpr std::size_t kMostDigits = 6;
+  if (number.size() > kMostDigits || !std::all_of(number.begin(), number.end(), is_digit)) return std::nullopt;
+  return static_cast<std::size_t>(std::stoul(std::string(number)));
+}
+
+}  // namespace
+
+std::optional<CountedOnes> counts_failed_ones(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon) {
   JsonScanner cursor(trim(output));
   if (cursor.next() != Token::kObject) return std::nullopt;
+  CountedOnes counts;
   bool counted = false;
-  bool failed = false;
   bool done = false;
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
     const auto key = cursor.text();
     token = cursor.next();
-    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return std::nullopt;
-    if (token == Token::kBad || token == Token::kEnd) return std::nullopt;
-    if (token != Token::kNumber || cursor.text().starts_with('-')) continue;
-    const bool any = cursor.text() != "0";
     const bool of_failed = names_failed(words, key);
+    std::optional<std::size_t> number;
+    if (token == Token::kArray && of_failed) {
+      number = count_items(cursor);
+      if (!number) return std::nullopt;
+    } else if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) {
+      return std::nullopt;
+    }
+    if (token == Token::kBad || token == Token::kEnd) return std::nullopt;
+    if (token == Token::kNumber) number = count_of(cursor.text());
+    if (!number) continue;
+    const bool of_done = !of_failed && *number > 0 && tells_done(last_word_of(key), words, lexicon);
     counted |= of_failed;
-    failed |= of_failed && any;
-    done |= !of_failed && any && tells_done(last_word_of(key), words, lexicon);
+    counts.failed |= of_failed && *number > 0;
+    done |= of_done;
+    if (of_failed || of_done) counts.all += *number;
   }
-  return counted && done ? std::optional<bool>(failed) : std::nullopt;
+  return counted && done ? std::optional(counts) : std::nullopt;
 }
 
 }  // namespace runwarden::plugins

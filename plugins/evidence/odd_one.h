@@ -32,9 +32,15 @@ struct OddRow {
 /// such as a participle, or a code is an outcome, too. At most 16. Replaces `rows`; the views point into `output`. Linear; any thread.
 void collect_odd_rows(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon, std::vector<OddRow>& rows);
 
-/// Whether an answer counts some of several things as failed, beside others that were done: true for {"inserted": 41, "rejected": 2}, false
-/// for {"inserted": 43, "rejected": 0}, nothing for an answer without such counts. Reads the members at the first level of the object.
-/// Linear; any thread.
-[[nodiscard]] std::optional<bool> counts_failed_ones(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon);
+/// How many of several things an answer counts, and whether some of them failed.
+struct CountedOnes {
+  bool failed = false;
+  std::size_t all = 0;
+};
+
+/// What an answer counts as failed beside others that were done: {"inserted": 41, "rejected": 2} failed for some of 43, as did
+/// {"accepted": 4, "rejected": ["D-5"]} for one of 5; {"inserted": 43, "rejected": 0} for none. Nothing for an answer without such counts.
+/// Reads the members at the first level of the object, and the items of its lists of failures. Linear; any thread.
+[[nodiscard]] std::optional<CountedOnes> counts_failed_ones(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon);
 
 }  // namespace runwarden::plugins

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/facts.h"
 #include "common/evidence_index.h"
+#include "common/facts.h"
 #include "common/hash_set.h"
 #include "common/reading.h"
 #include "evidence/derivation.h"

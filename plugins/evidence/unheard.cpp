@@ -86,7 +86,8 @@ bool begins_anew(std::string_view text, std::size_t at) {
 
 void Unheard::hear(std::string_view text) {
   const auto take = [&](std::string_view part) { heard_.insert(normal_id(part)); };
-  each_part(text, [&](std::size_t, std::string_view word) { take(word); }, take);
+  each_part(
+      text, [&](std::size_t, std::string_view word) { take(word); }, take);
 }
 
 News Unheard::news(std::string_view message) {

@@ -13,7 +13,7 @@ namespace {
 
 using Token = JsonScanner::Token;
 
-constexpr std::size_t kDeepest = 2;  // objects within each other
+constexpr std::size_t kDeepest = 2;          // objects within each other
 constexpr std::size_t kLongestOutcome = 40;  // bytes of a text that names an outcome
 
 /// True when one of the words is in the text, between blanks or signs.

@@ -299,7 +299,7 @@ bool MessageClaims::gives_its_reason(const StepView& step) {
 }
 
 bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step) {
-  constexpr std::size_t kTelling = 6;
+  constexpr std::size_t kTelling = 6, kMostBytes = 4096;
   fold(quote(failure_text(step)), scene_.folded);
   WordCursor cursor(scene_.folded);
   for (RawWord word; cursor.next(word);) {
@@ -313,6 +313,15 @@ bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step)
     scene_.folded_value.append(more).append("\n");
     fold(step.name, more);
     scene_.folded_value.append(more);
+    // A name that the run gave before says nothing of the reason.
+    std::string name(word.text);
+    if (is_lower(name[0])) name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    const auto given = [&](const StepView& before) {
+      if (&before >= &step || before.kind != Kind::kTool) return false;
+      run.pace(before.output.size());
+      return before.output.substr(0, kMostBytes).find(name) != std::string_view::npos;
+    };
+    if (std::any_of(run.steps.begin(), run.steps.end(), given)) continue;
     const auto* entry = rules_.lexicon.find(word.text);
     const bool deed =
         entry != nullptr && entry->verb != kNoVerb && scene_.folded_value.find(rules_.lexicon.verb(entry->verb).lemma) != std::string::npos;

@@ -334,19 +334,19 @@ void PassedOver::collect_aliases(const RunView& run, std::string_view id, std::s
   }
 }
 
-/// True when a sentence that denies nothing gives the number of things in the row's list: "the six labels are ready".
-bool PassedOver::counts_list_of(const OddRow& row) const {
+/// True when a sentence that denies nothing gives this number of things: "the six labels are ready".
+bool PassedOver::tells_number(std::size_t all) const {
   constexpr std::size_t kMostSpoken = 9;
-  const auto number = std::to_string(row.of);
-  return row.of > 0 && std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), [&](const ReadWord& word) {
-           const char spoken = row.of <= kMostSpoken ? rules_.fact_words.spoken(word.text) : '\0';
+  const auto number = std::to_string(all);
+  return all > 0 && std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), [&](const ReadWord& word) {
+           const char spoken = all <= kMostSpoken ? rules_.fact_words.spoken(word.text) : '\0';
            return (word.text == number || spoken == number[0]) && scene_.told.contains(hash_bytes(word.text));
          });
 }
 
 /// True when the message mentions the thing in this row, in a sentence that denies nothing, or speaks of all things together.
 bool PassedOver::tells_of_row(const RunView& run, const OddRow& row, std::size_t end) {
-  if (counts_list_of(row)) return true;
+  if (tells_number(row.of)) return true;
   if (row.id.empty()) return false;
   std::vector<std::string_view> names;
   collect_aliases(run, row.id, end, names);
@@ -366,7 +366,8 @@ bool PassedOver::read_parts(const StepView& step, Parts& parts) {
   constexpr std::size_t kMostNames = 32;
   collect_odd_rows(step.output, rules_.outcome_words, rules_.lexicon, parts.odd);
   const auto counts = counts_failed_ones(step.output, rules_.outcome_words, rules_.lexicon);
-  parts.counted = counts.value_or(false) && !among(step.name, parts.counting);
+  parts.counted = counts && counts->failed && !among(step.name, parts.counting);
+  parts.all = counts ? counts->all : 0;
   if (counts && parts.counting.size() < kMostNames) parts.counting.push_back(step.name);
   return parts.counted || !parts.odd.empty();
 }
@@ -374,7 +375,7 @@ bool PassedOver::read_parts(const StepView& step, Parts& parts) {
 /// True when the message, whose facts are indexed, speaks of the failed part of what this step was about as of the rest.
 bool PassedOver::passes_over(const RunView& run, std::size_t at, const Parts& parts) {
   const auto told_of_all = [&](const auto& word) { return scene_.told.contains(hash_bytes(word)); };
-  if (parts.counted && std::any_of(rules_.all_words.begin(), rules_.all_words.end(), told_of_all)) return true;
+  if (parts.counted && (tells_number(parts.all) || std::any_of(rules_.all_words.begin(), rules_.all_words.end(), told_of_all))) return true;
   const auto& step = run.steps[at];
   const auto& groups = scene_.recovery.meaning(step.name).groups;
   // A call of another kind that names the others as well, such as a mail to all, does not try it again.
@@ -462,6 +463,16 @@ bool PassedOver::leaves_out(const RunView& run, const FailedStep& failed, std::s
   return false;
 }
 
+/// "The cheapest of the five": true when the message gives, in a word, the number of all calls of the failed tool since the user's turn.
+bool PassedOver::counts_it_in(const RunView& run, const FailedStep& failed) {
+  const auto& step = run.steps[failed.step];
+  if (failed.recovered || claims_.names_undone(step)) return false;
+  claims_.index_told();
+  return std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), [&](const ReadWord& word) {
+    return !is_digit(word.text[0]) && scene_.told.contains(hash_bytes(word.text)) && claims_.counts_all(run, failed.step, word.text);
+  });
+}
+
 void PassedOver::find_left_out(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kLeftOut = 0.65;
   constexpr std::size_t kMostAsked = 4;  // each check scans the whole run
@@ -476,7 +487,7 @@ void PassedOver::find_left_out(const RunView& run, const FinalMessage& message, 
     if (failed->step >= std::min(message.place, run.steps.size()) || step.kind != Kind::kTool || !asks_by_names(step.input)) continue;
     if (!outcomes_.is_source(step.name) || scene_.recovery.meaning(step.name).meaningless) continue;
     ++asked;
-    if (!leaves_out(run, *failed, turn)) continue;
+    if (!leaves_out(run, *failed, turn) && !counts_it_in(run, *failed)) continue;
     const FiringLine::Doubt doubt{"left_out", failed->step, "the final message omits one of the things that the user asked about"};
     if (!rules_.line.fires(kLeftOut, doubt, verdict)) return;
     scene_.flag_only = false;

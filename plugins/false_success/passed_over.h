@@ -48,6 +48,7 @@ class PassedOver {
   struct Parts {
     std::vector<OddRow> odd;
     bool counted = false;
+    std::size_t all = 0;                     // things that are counted
     std::vector<std::string_view> counting;  // tools whose later calls counted
   };
 
@@ -63,10 +64,11 @@ class PassedOver {
   [[nodiscard]] bool called_again(const RunView& run, const FailedStep& failed, std::size_t end);
   [[nodiscard]] Untold untold(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   void collect_aliases(const RunView& run, std::string_view id, std::size_t end, std::vector<std::string_view>& names) const;
-  [[nodiscard]] bool counts_list_of(const OddRow& row) const;
+  [[nodiscard]] bool tells_number(std::size_t all) const;
   [[nodiscard]] bool tells_of_row(const RunView& run, const OddRow& row, std::size_t end);
   [[nodiscard]] bool read_parts(const StepView& step, Parts& parts);
   [[nodiscard]] bool passes_over(const RunView& run, std::size_t at, const Parts& parts);
+  [[nodiscard]] bool counts_it_in(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool leaves_out(const RunView& run, const FailedStep& failed, std::string_view turn);
   [[nodiscard]] std::size_t found_nothing(const RunView& run, std::size_t end);
   [[nodiscard]] bool asks_to_know(const RunView& run);

@@ -563,13 +563,20 @@ TEST(OddRows, AreToldByParticiplesAndCounted) {
 }
 
 TEST(CountsFailedOnes, BesideThoseThatWereDone) {
-  const auto counts = [](std::string_view output) { return counts_failed_ones(output, outcome_words(), shipped_lexicon()); };
+  const auto counts = [](std::string_view output) -> std::optional<bool> {
+    const auto counted = counts_failed_ones(output, outcome_words(), shipped_lexicon());
+    return counted ? std::optional(counted->failed) : std::nullopt;
+  };
   EXPECT_EQ(counts(R"({"batch":"B-9","inserted":41,"rejected":2,"rows":[4,29]})"), true);
   EXPECT_EQ(counts("{'ok': 355, 'failed': 57}"), true);
   EXPECT_EQ(counts(R"({"inserted":43,"rejected":0})"), false);
   EXPECT_EQ(counts(R"({"inserted":43})"), std::nullopt);
   EXPECT_EQ(counts(R"({"rejected":2})"), std::nullopt) << "all of them failed, or it is a record";
   EXPECT_EQ(counts(R"([{"inserted":41,"rejected":2}])"), std::nullopt);
+  EXPECT_EQ(counts(R"({"accepted":4,"rejected":[{"to":"D-5"}]})"), true);
+  EXPECT_EQ(counts(R"({"accepted":5,"rejected":[]})"), false);
+  EXPECT_EQ(counts(R"({"accepted":4,"rejected":[{"to":)"), std::nullopt) << "cut short";
+  EXPECT_EQ(counts_failed_ones(R"({"accepted":4,"rejected":["D-5"]})", outcome_words(), shipped_lexicon())->all, 5u);
 }
 
 StepView call_of(RunBuilder& run, std::string_view name, std::string_view input, std::string_view output) {
