@@ -17,7 +17,7 @@ void read_store_gauges(const GaugeSources& from, ops::Gauges& gauges) {
   gauges.queue_bytes = queue.bytes;
   const store::SpaceStatus room = from.store.space();
   gauges.store_used_bytes = room.used_bytes;
-  gauges.store_map_bytes = room.limit_bytes.value_or(0);
+  gauges.store_map_bytes = room.limit_bytes;
   gauges.store_file_bytes = room.disk_bytes;
   gauges.store_refusing = room.refusing;
   gauges.engine = from.store.samples();

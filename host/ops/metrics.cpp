@@ -86,10 +86,14 @@ struct Metrics::Families {
                                   .Add({}, kSeconds);
   Histogram& commit_records =
       prometheus::BuildHistogram().Name("runwarden_commit_records").Help("Records in a commit").Register(registry).Add({}, kBatch);
-  Gauge& store_used = gauge(registry, "runwarden_store_used_bytes", "Pages of the store that hold records");
-  Gauge& store_map = gauge(registry, "runwarden_store_map_bytes", "Maximum size of the store (store.map_size)");
+  Gauge& store_used = gauge(registry, "runwarden_store_used_bytes", "Bytes of the store that hold records; of a database, its size");
+  Family<Gauge>& store_map = prometheus::BuildGauge()
+                                 .Name("runwarden_store_map_bytes")
+                                 .Help("Maximum size of the store (store.map_size); absent where the records are in a database")
+                                 .Register(registry);
   Gauge& store_file = gauge(registry, "runwarden_store_file_bytes", "Size of the store's file");
-  Gauge& store_refusing = gauge(registry, "runwarden_store_refusing", "1 while runs are refused because the store is full");
+  Gauge& store_refusing = gauge(registry, "runwarden_store_refusing",
+                                "1 while writes are refused because the store is full or the database is away; /readyz gives the reason");
   Gauge& open_runs = gauge(registry, "runwarden_open_runs", "Runs that are open from events");
   Gauge& oldest_open_run = gauge(registry, "runwarden_oldest_open_run_age_seconds", "Time since the oldest open run's first event");
   Gauge& retention_lag =
@@ -343,7 +347,7 @@ void Metrics::Families::show_store(const Gauges& gauges) {
   queue_depth.Set(static_cast<double>(gauges.queue_depth));
   queue_bytes.Set(static_cast<double>(gauges.queue_bytes));
   store_used.Set(static_cast<double>(gauges.store_used_bytes));
-  store_map.Set(static_cast<double>(gauges.store_map_bytes));
+  if (gauges.store_map_bytes) store_map.Add({}).Set(static_cast<double>(*gauges.store_map_bytes));
   store_file.Set(static_cast<double>(gauges.store_file_bytes));
   store_refusing.Set(gauges.store_refusing ? 1 : 0);
   open_runs.Set(static_cast<double>(gauges.open_runs));

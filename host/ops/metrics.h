@@ -35,7 +35,7 @@ struct Gauges {
   std::uint64_t queue_depth = 0;
   std::uint64_t queue_bytes = 0;
   std::uint64_t store_used_bytes = 0;
-  std::uint64_t store_map_bytes = 0;
+  std::optional<std::uint64_t> store_map_bytes;  // a database has no limit that is known here
   std::uint64_t store_file_bytes = 0;
   bool store_refusing = false;
   std::uint64_t open_runs = 0;

@@ -55,9 +55,13 @@ class ObservedMetrics : public testing::Test {
     shown_ = new std::set<std::string>(shown_metrics({}));
     ASSERT_TRUE(PostgresServer::installed()) << "without a database half of the metrics are not there: apt-get install postgresql-15";
     PostgresServer& server = PostgresServer::shared();
-    shown_->merge(shown_metrics("driver: postgres, dsn: \"" + server.dsn(server.make_database()) + "\""));
+    with_database_ = new std::set<std::string>(shown_metrics("driver: postgres, dsn: \"" + server.dsn(server.make_database()) + "\""));
+    shown_->insert(with_database_->begin(), with_database_->end());
   }
-  static void TearDownTestSuite() { delete shown_; }
+  static void TearDownTestSuite() {
+    delete shown_;
+    delete with_database_;
+  }
 
   static void expect_shown(const std::string& file, const std::string& expressions, std::size_t at_least) {
     const auto named = metrics_in(expressions);
@@ -66,12 +70,21 @@ class ObservedMetrics : public testing::Test {
       EXPECT_TRUE(shown_->contains(name)) << file << " speaks of " << name << ", which /metrics does not have";
   }
 
-  static std::set<std::string>* shown_;
+  static std::set<std::string>* shown_;          // with any store
+  static std::set<std::string>* with_database_;  // with a database
 };
 std::set<std::string>* ObservedMetrics::shown_ = nullptr;
+std::set<std::string>* ObservedMetrics::with_database_ = nullptr;
 
 TEST_F(ObservedMetrics, AlertRules_SpeakOfMetricsThatThereAre) {
   expect_shown("runwarden.rules.yml", text_of("prometheus/runwarden.rules.yml"), 10);
+}
+
+// RunwardenStoreFillsUp and the dashboard divide by it.
+TEST_F(ObservedMetrics, WithADatabase_ThereIsNoLimitOfTheStore) {
+  EXPECT_TRUE(shown_->contains("runwarden_store_map_bytes"));
+  EXPECT_TRUE(with_database_->contains("runwarden_store_used_bytes"));
+  EXPECT_FALSE(with_database_->contains("runwarden_store_map_bytes"));
 }
 
 TEST_F(ObservedMetrics, Dashboard_SpeaksOfMetricsThatThereAre_AndShowsThemAll) {
