@@ -27,13 +27,14 @@ void SpaceMonitor::check(const store::SpaceStatus& room) {
     checks_with_room_ = 0;
     const Refusing refusing = room.away ? Refusing::away : Refusing::full;
     if (std::exchange(refusing_, refusing) == refusing) return;
-    if (room.away) return log_(LogLevel::error, "store_away", room.reason + ". Until then, requests that write are answered with 503");
-    return log_(LogLevel::error, "store_full", room.reason + ". Until then runs are answered with 503; reads and deletion continue");
+    if (room.away)
+      return log_(LogLevel::error, "store_away", room.reason + ". Until then, requests that need the store are answered with 503");
+    return log_(LogLevel::error, "store_full", room.reason + ". Until then, writes are answered with 503; reads and deletion continue");
   }
   if (refusing_ == Refusing::no || ++checks_with_room_ < kChecksWithRoom) return;
   if (std::exchange(refusing_, Refusing::no) == Refusing::away) return log_(LogLevel::info, "store_back", "the store accepts writes again");
   const std::string limit = room.limit_bytes ? " of " + std::to_string(*room.limit_bytes >> 10) : std::string();
-  log_(LogLevel::info, "store_has_room", "runs are accepted again: " + std::to_string(room.used_bytes >> 10) + limit + " KiB are in use");
+  log_(LogLevel::info, "store_has_room", "writes are accepted again: " + std::to_string(room.used_bytes >> 10) + limit + " KiB are in use");
 }
 
 }  // namespace runwarden::ops

@@ -92,13 +92,21 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       for (http_client::SendResult& result : sender_.work(wait_ms())) ended(result);
       take_answers();
       note_attempts();
-      if (due(looked_ns_, kLookMs)) look();
+      if (due(looked_ns_, kLookMs)) {
+        look();
+        if (!noting_ && attempts_.empty()) paused_ = false;
+      }
       if (due(rising_ns_, kRisingMs)) look_for_rising();
       if (due(counted_ns_, kStateMs)) count();
     } catch (const std::exception& fault) {
-      parts_.log(LogLevel::warn, "webhooks_wait", std::string("webhooks paused: ") + fault.what());
-      quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
+      pause(std::string("webhooks paused: ") + fault.what());
     }
+  }
+
+  // Logs only the first of the faults in a row, as a database may be away for hours.
+  void pause(const std::string& why) {
+    if (!std::exchange(paused_, true)) parts_.log(LogLevel::warn, "webhooks_wait", why);
+    quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
   }
 
   std::int64_t now_ns() const { return parts_.clock.monotonic_ns(); }
@@ -312,9 +320,8 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       for (const store::Attempt& one : noted) on_their_way_.erase({one.tenant, one.endpoint.seq, one.delivery});
       return;
     }
-    parts_.log(LogLevel::warn, "webhooks_wait", "storing the outcome of webhook messages is postponed: " + fault);
+    pause("storing the outcome of webhook messages is postponed: " + fault);
     std::move(noted.begin(), noted.end(), std::back_inserter(attempts_));
-    quiet_until_ns_ = now_ns() + kAfterFaultMs * 1'000'000;
   }
 
   // Called on the writer's thread. The dispatcher's thread calls `done` in its next turn.
@@ -403,6 +410,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   std::vector<store::Attempt> attempts_;                                   // to be recorded
   std::map<std::pair<model::TenantId, model::ClusterKey>, std::int64_t> risen_;  // groups already reported, and when
   bool noting_ = false;
+  bool paused_ = false;  // the last use of the store failed
   std::uint64_t numbers_ = 0;
   std::size_t turn_ = 0;
   std::int64_t looked_ns_ = 0;

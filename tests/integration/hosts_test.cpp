@@ -222,6 +222,7 @@ TEST_F(Hosts, DatabaseThatStopsAtOnce_IsToldAndTakenUpAgainWithinFiveSeconds) {
   EXPECT_TRUE(host.wait_for_log("\"store_back\""));
   const std::string log = host.log_text();
   EXPECT_EQ(log.find("\"store_away\""), log.rfind("\"store_away\""));
+  EXPECT_EQ(log.find("\"webhooks_wait\""), log.rfind("\"webhooks_wait\""));
   EXPECT_THAT(log, Not(HasSubstr("\"store_full\"")));
   EXPECT_THAT(log, Not(HasSubstr("\"task_failed\"")));
   load.end();

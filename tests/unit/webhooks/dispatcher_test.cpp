@@ -111,19 +111,21 @@ class DispatcherTest : public ::testing::Test {
 
   void start(std::vector<std::int64_t> retry_ms, const std::vector<std::string>& allow = {"127.0.0.1"}) {
     if (dispatcher_) dispatcher_->stop();
-    dispatcher_ = std::make_unique<Dispatcher>(Dispatcher::Parts{.webhooks = *webhooks_,
-                                                                 .records = *store_,
-                                                                 .groups = store_->groups(),
-                                                                 .queue = *queue_,
-                                                                 .clock = clock_,
-                                                                 .tenant_name = [this](model::TenantId) { return tenant_name(); },
-                                                                 .on_attempt = [](model::DeliveryState) {},
-                                                                 .log = [](LogLevel, std::string_view, std::string_view) {}},
-                                               DispatchSettings{.rules = *http_client::AddressRules::make(allow, true),
-                                                                .retry_ms = std::move(retry_ms),
-                                                                .timeout_ms = 5000,
-                                                                .public_url = {},
-                                                                .user_agent = "runwarden/test"});
+    dispatcher_ = std::make_unique<Dispatcher>(
+        Dispatcher::Parts{
+            .webhooks = *webhooks_,
+            .records = *store_,
+            .groups = store_->groups(),
+            .queue = *queue_,
+            .clock = clock_,
+            .tenant_name = [this](model::TenantId) { return tenant_name(); },
+            .on_attempt = [](model::DeliveryState) {},
+            .log = [this](LogLevel, std::string_view event, std::string_view) { waits_logged_ += event == "webhooks_wait" ? 1 : 0; }},
+        DispatchSettings{.rules = *http_client::AddressRules::make(allow, true),
+                         .retry_ms = std::move(retry_ms),
+                         .timeout_ms = 5000,
+                         .public_url = {},
+                         .user_agent = "runwarden/test"});
   }
   std::string tenant_name() const {
     if (tenants_away_) throw store::StoreAway("the database cannot be reached");
@@ -153,6 +155,7 @@ class DispatcherTest : public ::testing::Test {
   test::FakeClock clock_;
   test::TempFolder folder_;
   std::atomic<bool> tenants_away_{false};
+  std::atomic<int> waits_logged_{0};
   std::unique_ptr<store::Store> store_;
   std::unique_ptr<DroppingQueue> queue_;
   std::unique_ptr<AwayStore> webhooks_;
@@ -218,6 +221,22 @@ TEST_F(DispatcherTest, StoreThatIsAwayInTheMiddleOfALook_LosesNoMessage) {
   EXPECT_TRUE(wait_until([&] { return delivery(endpoints[1]).state == model::DeliveryState::delivered; }));
   EXPECT_EQ(receiver.wait_for("/first", 1).size(), 1U);
   EXPECT_EQ(receiver.wait_for("/second", 1).size(), 1U);
+}
+
+TEST_F(DispatcherTest, StoreThatIsAwayForLong_IsLoggedOnce_AndAgainTheNextTime) {
+  WebhookReceiver receiver;
+  const auto endpoint = add(receiver.url("/"));
+  start({});
+  constexpr int kLooks = 5;
+  for (int times = 1; times <= 2; ++times) {
+    webhooks_->asked = 0;
+    webhooks_->away_for = endpoint.key.seq;
+    fail();
+    ASSERT_TRUE(wait_until([&] { return webhooks_->asked >= kLooks; }));
+    webhooks_->away_for = 0;
+    ASSERT_TRUE(wait_until([&] { return now(endpoint).pending == 0; }));
+    EXPECT_EQ(waits_logged_, times);
+  }
 }
 
 TEST_F(DispatcherTest, StoreThatIsAwayWhenAnEndpointIsGone_HasItDisabledAllTheSame) {
