@@ -134,7 +134,7 @@ std::string about_duration(std::int64_t ms) {
     const std::int64_t tenths = ms / (unit_ms / 10);
     return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + name;
   }
-  return std::to_string(ms / 1000) + " seconds";
+  return std::to_string(ms / 1000) + (ms / 1000 == 1 ? " second" : " seconds");
 }
 
 }  // namespace runwarden

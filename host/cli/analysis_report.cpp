@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cli/junit.h"
+#include "cli/line_counts.h"
 #include "cli/problem_line.h"
 #include "cli/sarif.h"
 #include "cli/table.h"
@@ -61,8 +62,7 @@ class TextReport final : public AnalysisReport {
   bool end() override {
     std::ostringstream text;
     if (failures_ > 0) table_.print(text);
-    text << faults_ << runs_ << (runs_ == 1 ? " run, " : " runs, ") << failed_ << " with failures, " << failures_
-         << (failures_ == 1 ? " failure" : " failures");
+    text << faults_ << counted(runs_, "run") << ", " << failed_ << " with failures, " << counted(failures_, "failure");
     if (unread_ > 0) text << "; " << unread_ << " could not be read";
     text << "\n";
     return output().write(text.str());

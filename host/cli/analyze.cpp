@@ -8,6 +8,7 @@
 
 #include "cli/analysis_report.h"
 #include "cli/context.h"
+#include "cli/line_counts.h"
 #include "cli/loaded_detectors.h"
 #include "cli/ordered_work.h"
 #include "cli/run_input.h"
@@ -52,8 +53,7 @@ class Analyzer {
     work_.finish();
     context_.has_abandoned_calls = work_.has_abandoned_calls();
     progress_.clear();
-    if (input_.open_runs() > 0)
-      context_.err << "runwarden: " << input_.open_runs() << " runs in exports are still open and were not judged\n";
+    if (input_.open_runs() > 0) context_.err << "runwarden: skipped " << counted(input_.open_runs(), "open run") << " in exports\n";
     const int written = report_.finish();
     return written != kFine || bad_ || reached_ ? kWanting : kFine;
   }

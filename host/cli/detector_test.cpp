@@ -16,6 +16,7 @@
 #include "base/mutex.h"
 #include "cli/child_process.h"
 #include "cli/detector_trial.h"
+#include "cli/line_counts.h"
 #include "cli/problem_line.h"
 #include "cli/run_input.h"
 #include "cli/stored_run.h"
@@ -200,8 +201,7 @@ class Tester {
 
   int run(std::vector<InputRun> stored) {
     if (start()) judge_all(std::move(stored));
-    if (input_.open_runs() > 0)
-      context_.err << "runwarden: " << input_.open_runs() << " runs in exports are still open and were not judged\n";
+    if (input_.open_runs() > 0) context_.err << "runwarden: skipped " << counted(input_.open_runs(), "open run") << " in exports\n";
     end_child();
     if (crashed_) {
       context_.err << "runwarden: to see where it crashed: gdb --args runwarden detectors test --in-process " << test_.library

@@ -35,11 +35,12 @@ int tell(Context& context, const ImportOptions& options, const store::Imported& 
     print_json(context.out, imported);
   } else {
     print_counts(context.out, "imported", imported.stored, false);
-    if (imported.already_there > 0) context.out << imported.already_there << " records already existed\n";
+    if (imported.already_there > 0) context.out << counted(imported.already_there, "record") << " already existed\n";
   }
   if (imported.conflicts > 0) {
     for (const auto& one : imported.first_ones) context.err << options.file << ":" << one.line << ": " << one.detail << "\n";
-    context.err << "runwarden: " << imported.conflicts << " records skipped: different records with the same ids already exist\n";
+    context.err << "runwarden: " << counted(imported.conflicts, "record")
+                << " skipped: other content is already stored under the same id\n";
   }
   const int finished = context.finish();
   return imported.conflicts > 0 ? kWanting : finished;
@@ -65,6 +66,10 @@ int run_import(Context& context, const ImportOptions& options) {
 
 }  // namespace
 
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 void print_counts(std::ostream& out, std::string_view what, const store::LineCounts& counts, bool json) {
   std::string text;
   if (json) {
@@ -80,7 +85,7 @@ void print_counts(std::ostream& out, std::string_view what, const store::LineCou
       lines += count;
       parts += (parts.empty() ? "" : ", ") + kind + " " + std::to_string(count);
     }
-    text += " " + std::to_string(lines) + " records" + (parts.empty() ? "" : ": " + parts);
+    text += " " + counted(lines, "record") + (parts.empty() ? "" : ": " + parts);
   }
   out << text << "\n";
 }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/command_store.h"
+#include "cli/line_counts.h"
 #include "cli/loaded_detectors.h"
 #include "cli/maintenance_command.h"
 #include "cli/ordered_work.h"
@@ -213,7 +214,7 @@ int replay(Context& context, const ReplayOptions& options) {
   const bool failed =
       std::any_of(kinds.begin(), kinds.end(), [&](DifferenceKind kind) { return sums.by_kind[static_cast<std::size_t>(kind)] > 0; });
   if (sums.faults > 0)
-    context.err << "runwarden: " << (options.fail_open ? "warning: " : "") << sums.faults << " runs could not be judged again\n";
+    context.err << "runwarden: " << (options.fail_open ? "warning: " : "") << counted(sums.faults, "run") << " could not be judged again\n";
   return written != kFine || failed || (sums.faults > 0 && !options.fail_open) ? kWanting : kFine;
 }
 

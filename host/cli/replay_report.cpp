@@ -6,6 +6,7 @@
 
 #include "base/json_text.h"
 #include "cli/junit.h"
+#include "cli/line_counts.h"
 #include "cli/sarif.h"
 #include "cli/table.h"
 
@@ -53,7 +54,7 @@ class TextReplay final : public ReplayReport {
   void finish(const ReplaySums& sums) override {
     std::ostringstream text;
     if (any_) table_.print(text);
-    text << faults_ << sums.runs << " runs, " << sums.same << " the same";
+    text << faults_ << counted(sums.runs, "run") << ", " << sums.same << " the same";
     for (const DifferenceKind kind : kDifferenceKinds) text << ", " << sums.by_kind[static_cast<std::size_t>(kind)] << " " << name(kind);
     if (sums.redacted > 0) text << "; " << sums.redacted << " whose detectors saw text that has since been redacted";
     if (sums.faults > 0) text << "; " << sums.faults << " could not be judged again";

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/json_text.h"
+#include "cli/line_counts.h"
 #include "cli/line_reader.h"
 #include "cli/loaded_detectors.h"
 #include "cli/ordered_work.h"
@@ -104,7 +105,7 @@ struct Change {
 
 struct Outcome {
   std::uint64_t runs = 0;  // with labels
-  std::uint64_t unlabelled = 0;
+  std::uint64_t unlabeled = 0;
   std::uint64_t faults = 0;
   std::vector<Scores> scores;  // by configuration
   std::vector<Change> changes;
@@ -195,7 +196,7 @@ class Scorer {
     }
     const auto found = labels_.find(line.id);
     if (found == labels_.end()) {
-      ++outcome_.unlabelled;
+      ++outcome_.unlabeled;
       return true;
     }
     ++outcome_.runs;
@@ -263,7 +264,7 @@ void write_scores(JsonWriter& out, const Scores& scores) {
 std::string as_json(const Outcome& outcome) {
   std::string text;
   JsonWriter out(text);
-  out.begin_object().key("runs").integer(number(outcome.runs)).key("unlabelled").integer(number(outcome.unlabelled));
+  out.begin_object().key("runs").integer(number(outcome.runs)).key("unlabeled").integer(number(outcome.unlabeled));
   write_scores(out, outcome.scores.front());
   if (outcome.scores.size() > 1) {
     write_scores(out.key("candidate").begin_object(), outcome.scores.back());
@@ -324,8 +325,8 @@ void print_scores(std::ostream& out, const Outcome& outcome) {
     out << "\n";
     changed.print(out);
   }
-  out << "\n" << outcome.runs << " runs";
-  if (outcome.unlabelled > 0) out << "; " << outcome.unlabelled << " without labels were skipped";
+  out << "\n" << counted(outcome.runs, "run");
+  if (outcome.unlabeled > 0) out << "; " << outcome.unlabeled << " without labels skipped";
   out << "\n";
 }
 
@@ -352,7 +353,7 @@ void warn_of_errors(Context& context, const std::vector<Scores>& all) {
   for (const Scores& scores : all) {
     for (const auto& [key, score] : scores.detectors) {
       if (score.errors > 0)
-        context.err << "runwarden: warning: " << key << " could not answer " << score.errors << " runs (error or timeout)\n";
+        context.err << "runwarden: warning: " << key << " could not answer " << counted(score.errors, "run") << " (error or timeout)\n";
     }
   }
 }
@@ -393,7 +394,7 @@ void add_score(CLI::App& app, Context& context) {
       ->required()
       ->type_name("FILE");
   command->add_option("--candidate", options->candidate, "Also score this configuration, and show what changes")->type_name("FILE");
-  command->add_flag("--json", options->json, "Print one JSON object: runs, unlabelled, detectors, disagreements; candidate, changed");
+  command->add_flag("--json", options->json, "Print one JSON object: runs, unlabeled, detectors, disagreements; candidate, changed");
   command
       ->add_option("--fail-under", options->fail_under,
                    "Exit with 1 if a detector of --candidate, or else of --config, is below: precision=0.9,recall=0.8")

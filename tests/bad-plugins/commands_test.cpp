@@ -88,9 +88,9 @@ TEST_F(BadDetector, ThatDoesNotReturn_TimesOutAndOtherRunsAreJudged) {
 
 TEST_F(BadDetector, ThatDoesNotReturn_EndsInReplayAndScoreToo) {
   const Ended replayed = replay("wait /no/such/file");
-  EXPECT_THAT(replayed.out, StartsWith("1 runs, "));
+  EXPECT_THAT(replayed.out, StartsWith("1 run, "));
   const Ended scored = score("wait /no/such/file");
-  EXPECT_THAT(scored.err, HasSubstr("warning: zoo could not answer 1 runs (error or timeout)\n"));
+  EXPECT_THAT(scored.err, HasSubstr("warning: zoo could not answer 1 run (error or timeout)\n"));
   const std::string runs = (program.folder().path() / "runs").string();
   const std::string labels = (program.folder().path() / "labels").string();
   const Ended both = program.run({"score", "--json", "--config", config, "--candidate", config, "--runs", runs, "--labels", labels});

@@ -174,7 +174,7 @@ TEST(WholeStore, AnalyzeOfAnExport_FindsInEachRunWhatTheServiceFound) {
   }
   EXPECT_EQ(answers, 5u) << "one, two, fine, streamed, and the one without an id of the client's";
   EXPECT_THAT(failing, testing::ElementsAre("one", "two"));
-  EXPECT_THAT(analyzed.err, HasSubstr("1 runs in exports are still open"));
+  EXPECT_THAT(analyzed.err, HasSubstr("skipped 1 open run in exports"));
 }
 
 // The file of a shipped detector.
@@ -214,7 +214,7 @@ TEST(WholeStore, DetectorsTest_TakesStoredRunsBesideTheService_AndExports) {
   EXPECT_EQ(exported.exit_code, 0) << exported.err;
   EXPECT_EQ(std::count(exported.out.begin(), exported.out.end(), '\n'), 5);
   EXPECT_THAT(exported.out, HasSubstr("{\"file\":\"" + file + "\",\"line\":"));
-  EXPECT_THAT(exported.err, HasSubstr("1 runs in exports are still open"));
+  EXPECT_THAT(exported.err, HasSubstr("skipped 1 open run in exports"));
 }
 
 TEST(WholeStore, ExportedBesideTheService_AndImported_AnswersTheSame) {

@@ -178,7 +178,7 @@ TEST(Guide, AFailure_BecomesATest) {
   ASSERT_NE(commands, "");
   const CommandResult result = run_as_installed(service, commands);
   ASSERT_EQ(result.exit_code, 0) << result.err << result.out;
-  const std::string same = "1 runs, 1 the same, 0 new, 0 lost, 0 changed, 0 status\n";
+  const std::string same = "1 run, 1 the same, 0 new, 0 lost, 0 changed, 0 status\n";
   EXPECT_EQ(result.out, same + same);
   EXPECT_TRUE(std::filesystem::exists(service.folder() / "replay.xml"));
 }

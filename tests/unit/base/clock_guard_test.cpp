@@ -228,6 +228,7 @@ TEST(AboutDuration, IsInTheUnitThatOneWouldSay) {
   EXPECT_EQ(about_duration(kDayMs + kHourMs), "25.0 hours");
   EXPECT_EQ(about_duration(5'430'000), "90.5 minutes");
   EXPECT_EQ(about_duration(61'000), "61 seconds");
+  EXPECT_EQ(about_duration(1'999), "1 second");
 }
 
 }  // namespace

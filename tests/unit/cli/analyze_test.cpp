@@ -105,7 +105,7 @@ TEST_F(AnalyzeCommand, OfAnExport_JudgesItsRunsOnly) {
     ASSERT_EQ(all.size(), 2u) << ended.out;
     EXPECT_EQ(all[0].at("failures")[0].at("runId"), "a");
     EXPECT_EQ(all[1].at("failures").size(), 0u);
-    EXPECT_THAT(ended.err, HasSubstr("runwarden: 1 runs in exports are still open and were not judged\n"));
+    EXPECT_THAT(ended.err, HasSubstr("runwarden: skipped 1 open run in exports\n"));
   }
   EXPECT_EQ(analyze({"--fail-on", "95"}, lines).code, 1);
   EXPECT_EQ(answers(analyze({}, exported_run(refund_run("a")))).at(0).at("failures").size(), 1u) << "a line of an export alone";

@@ -286,11 +286,11 @@ TEST_F(ReplayCommand, WhatCannotBeRead_ExitsWith1UnlessItFailsOpen) {
     const Ended ended = replay({good, file});
     EXPECT_EQ(ended.code, 1) << file;
     EXPECT_THAT(ended.out, HasSubstr(why));
-    EXPECT_THAT(ended.out, HasSubstr("1 runs, 1 the same, 0 new, 0 lost, 0 changed, 0 status; 1 could not be judged again\n"));
-    EXPECT_THAT(ended.err, HasSubstr("runwarden: 1 runs could not be judged again\n"));
+    EXPECT_THAT(ended.out, HasSubstr("1 run, 1 the same, 0 new, 0 lost, 0 changed, 0 status; 1 could not be judged again\n"));
+    EXPECT_THAT(ended.err, HasSubstr("runwarden: 1 run could not be judged again\n"));
     const Ended open = replay({good, file, "--fail-open"});
     EXPECT_EQ(open.code, 0) << file;
-    EXPECT_THAT(open.err, HasSubstr("runwarden: warning: 1 runs could not be judged again\n"));
+    EXPECT_THAT(open.err, HasSubstr("runwarden: warning: 1 run could not be judged again\n"));
     EXPECT_EQ(replayed({good, file})["faults"][0]["file"], file);
   }
   const std::string no_library =

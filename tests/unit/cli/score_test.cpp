@@ -111,7 +111,7 @@ TEST_F(ScoreCommand, SaysHowRightTheDetectorsAre) {
   EXPECT_EQ(ended.err, "");
   const Json answer = Json::parse(ended.out);
   EXPECT_EQ(answer["runs"], 5);
-  EXPECT_EQ(answer["unlabelled"], 1);
+  EXPECT_EQ(answer["unlabeled"], 1);
   ASSERT_EQ(answer["detectors"].size(), 1u);
   const Json& detector = answer["detectors"][0];
   EXPECT_EQ(detector["key"], "false_success");
@@ -128,7 +128,7 @@ TEST_F(ScoreCommand, SaysHowRightTheDetectorsAre) {
   const std::string text = score({"--threads", "2"}).out;
   EXPECT_THAT(text, testing::ContainsRegex("false_success +1 +1 +1 +0.50 \\(0.09-0.91\\) +0.50 \\(0.09-0.91\\)\n"));
   EXPECT_THAT(text, testing::ContainsRegex("\nfalse alarm +false_success +false +why false\n"));
-  EXPECT_THAT(text, HasSubstr("\n5 runs; 1 without labels were skipped\n"));
+  EXPECT_THAT(text, HasSubstr("\n5 runs; 1 without labels skipped\n"));
 }
 
 TEST_F(ScoreCommand, LabelForNoKnownDetector_IsRefusedWithTheKnownOnes) {
@@ -183,7 +183,7 @@ TEST_F(ScoreCommand, WhatCannotBeRead_IsNamedByItsLine) {
   EXPECT_THAT(ended.err, HasSubstr(runs + ":2: not JSON"));
   EXPECT_THAT(ended.err, HasSubstr(runs + ":3: the line lacks \"id\" or \"run\""));
   EXPECT_THAT(ended.err, HasSubstr(runs + ":4: "));
-  EXPECT_THAT(ended.out, HasSubstr("\n1 runs\n")) << "the others are scored all the same";
+  EXPECT_THAT(ended.out, HasSubstr("\n1 run\n")) << "the others are scored all the same";
   for (const auto& [text, why] : std::vector<std::pair<std::string, const char*>>{
            {"{oops", "parse error"},
            {R"({"labels":{}})", "'id' not found"},
