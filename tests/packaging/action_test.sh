@@ -30,51 +30,52 @@ echo '{"format":' >broken.json
 judge() {
   : >outputs
   code=0
-  env PATH="$folder/bin:$PATH" GITHUB_OUTPUT="$folder/outputs" RUNWARDEN_ACTION_CONFIG=config.yaml "$@" "$action/judge" >said 2>&1 || code=$?
+  env PATH="$folder/bin:$PATH" GITHUB_OUTPUT="$folder/outputs" JUDGE_CONFIG=config.yaml "$@" "$action/judge" >said 2>&1 || code=$?
 }
 expect() {
   [[ $code == "$1" ]] || fail "$2: exit $code instead of $1"
 }
 
-judge RUNWARDEN_ACTION_FILES='more*/*.ndjson'
+judge JUDGE_FILES='more*/*.ndjson'
 expect 0 "it is advisory"
 grep -q '^::warning::' said || fail "no warning"
+! grep -q 'names no setting' said || fail "an input is taken for a setting"
 grep -qx 'found=true' outputs || fail "found is not told"
 grep -qx 'sarif=runwarden.sarif' outputs || fail "the file is not told"
 grep -q '"ruleId":"false_success"' runwarden.sarif || fail "the result is missing"
 grep -q '"uri":"more%20runs/bad.ndjson"' runwarden.sarif || fail "the file is not named relative to the clone"
 
-judge RUNWARDEN_ACTION_FILES='more runs/bad.ndjson' RUNWARDEN_ACTION_BLOCK=true
+judge JUDGE_FILES='more runs/bad.ndjson' JUDGE_BLOCK=true
 expect 1 "block: true"
-judge RUNWARDEN_ACTION_FILES='more runs/bad.ndjson' RUNWARDEN_ACTION_BLOCK=true RUNWARDEN_ACTION_FAIL_ON=100
+judge JUDGE_FILES='more runs/bad.ndjson' JUDGE_BLOCK=true JUDGE_FAIL_ON=100
 expect 0 "below fail-on"
-judge RUNWARDEN_ACTION_FILES=$'good.json\n\n' RUNWARDEN_ACTION_BLOCK=true RUNWARDEN_ACTION_SARIF=own.sarif
+judge JUDGE_FILES=$'good.json\n\n' JUDGE_BLOCK=true JUDGE_SARIF=own.sarif
 expect 0 "nothing is found"
 grep -qx 'found=false' outputs || fail "found of a good run"
 grep -qx 'sarif=own.sarif' outputs || fail "the file of a good run"
-judge RUNWARDEN_ACTION_FILES=broken.json RUNWARDEN_ACTION_COMMAND=replay RUNWARDEN_ACTION_BLOCK=true
+judge JUDGE_FILES=broken.json JUDGE_COMMAND=replay JUDGE_BLOCK=true
 expect 1 "a bundle that cannot be read"
 
 # Wrong use fails, advisory or not.
-judge RUNWARDEN_ACTION_FILES=$'good.json\nnone*.json'
+judge JUDGE_FILES=$'good.json\nnone*.json'
 expect 2 "a pattern that fits nothing"
-judge RUNWARDEN_ACTION_FILES=$'good.json\nmore runs/bad.ndjson'
+judge JUDGE_FILES=$'good.json\nmore runs/bad.ndjson'
 expect 2 "lines beside a run"
-judge RUNWARDEN_ACTION_FILES=''
+judge JUDGE_FILES=''
 expect 2 "no files"
-judge RUNWARDEN_ACTION_FILES=good.json RUNWARDEN_ACTION_FAIL_ON=high
+judge JUDGE_FILES=good.json JUDGE_FAIL_ON=high
 expect 2 "a score that is none"
-judge RUNWARDEN_ACTION_FILES=good.json RUNWARDEN_ACTION_COMMAND=serve
+judge JUDGE_FILES=good.json JUDGE_COMMAND=serve
 expect 2 "another command"
-judge RUNWARDEN_ACTION_FILES=good.json RUNWARDEN_ACTION_DEB='none_*.deb'
+judge JUDGE_FILES=good.json JUDGE_DEB='none_*.deb'
 expect 2 "packages that are not there"
 # shellcheck disable=SC2016
-judge RUNWARDEN_ACTION_FILES='$(touch owned)'
+judge JUDGE_FILES='$(touch owned)'
 [[ ! -e owned ]] || fail "an input was run as a command"
 
 # Each input reaches the script, under the name that it reads, and none as text of a command.
 while read -r input; do
-  variable=RUNWARDEN_ACTION_$(tr a-z- A-Z_ <<<"$input")
+  variable=JUDGE_$(tr a-z- A-Z_ <<<"$input")
   grep -qF "$variable: \${{ inputs.$input }}" "$action/action.yml" || fail "action.yml does not hand on $input"
   grep -qF "{$variable" "$action/judge" || fail "judge does not read $variable"
   grep -qE "^\| .*\`$input\`" "$action/README.md" || fail "README.md does not tell of $input"
