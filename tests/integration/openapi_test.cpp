@@ -198,7 +198,7 @@ class Openapi : public testing::Test {
                             .store = {},
                             .binary = {},
                             .environment = {}});
-    const std::string key = service.make_key();
+    const std::string key = service.make_key("acme", "ingest,read,manage");
     const auto send = [&](int status, const Request& request) {
       const HttpAnswer answer = recorder_.send(service, request);
       EXPECT_EQ(answer.status, status) << request.method << " " << request.fields.substr(0, 100) << " " << answer.body;
@@ -234,6 +234,17 @@ class Openapi : public testing::Test {
     send(401, {"DELETE", target, cookie + csrf, {}, {}});
     for (int i = 0; i < 10; ++i) send(401, {"POST", target, {}, kJson, R"({"key":"rw_wrong"})"});
     send(429, {"POST", target, {}, kJson, json{{"key", key}}.dump()});
+  }
+
+  // What an ops_address of its own, or the setting that turns off the page, takes away from the main address.
+  void provoke_not_served() {
+    ServiceProcess::Options options;
+    options.server = "ops_address: \"127.0.0.1:0\", page: false";
+    ServiceProcess service(std::move(options));
+    for (const std::string path : {"/healthz", "/readyz", "/metrics", "/v1/session"})
+      EXPECT_EQ(recorder_.send(service, {"GET", path, {}, {}, {}}).status, 404) << path;
+    EXPECT_EQ(recorder_.send(service, {"POST", "/v1/session", {}, kJson, "{}"}).status, 404);
+    EXPECT_EQ(recorder_.send(service, {"DELETE", "/v1/session", {}, {}, {}}).status, 404);
   }
 
   // Fills a small store until it refuses.
@@ -781,6 +792,7 @@ TEST_F(Openapi, EveryAnswerIsAsDocumented_AndEveryDocumentedStatusIsGiven) {
   provoke_timeouts();
   provoke_rate_limit();
   provoke_session();
+  provoke_not_served();
   provoke_no_room();
   provoke_break_off();
   live();
