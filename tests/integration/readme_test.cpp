@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -170,6 +172,43 @@ TEST(Guide, BackupAndRestoreDrill) {
   const CommandResult ended = run_as_installed(service, blocks.back());
   ASSERT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_FALSE(std::filesystem::exists(service.folder() / "data.old")) << "no second copy of the records stays";
+}
+
+TEST(Guide, DailyBackup_KeepsTheSevenNewest) {
+  ServiceProcess service;
+  const std::string script = block_under(kBackup, "## Back up every day");
+  ASSERT_NE(script, "");
+  const std::filesystem::path backups = service.folder() / "backup";
+  for (int day = 1; day <= 9; ++day) std::filesystem::create_directories(backups / ("daily-2020-01-0" + std::to_string(day)));
+  std::filesystem::create_directories(backups / "monday");
+  const CommandResult backed_up = run_as_installed(service, script);
+  ASSERT_EQ(backed_up.exit_code, 0) << backed_up.err;
+  std::set<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(backups)) left.insert(entry.path().filename());
+  ASSERT_EQ(left.size(), 8u);
+  EXPECT_EQ(*left.begin(), "daily-2020-01-04");
+  EXPECT_TRUE(left.contains("monday"));
+  const std::string newest = *std::prev(left.find("monday"));
+  EXPECT_TRUE(std::filesystem::exists(backups / newest / "data.mdb")) << newest;
+
+  EXPECT_EQ(run_as_installed(service, script).exit_code, 1) << "there is one of this day";
+  EXPECT_TRUE(std::filesystem::exists(backups / "daily-2020-01-04"));
+}
+
+TEST(Guide, MoveToAnotherMachine) {
+  ServiceProcess service;
+  const std::string key = service.make_key();
+  ASSERT_EQ(service.post("/v1/ingest/runs", key, R"({"runId":"moved"})").status, 201);
+  const std::string commands = block_under(kBackup, "## Move to another machine");
+  ASSERT_NE(commands, "");
+  ASSERT_EQ(service.stop(), 0);
+  std::filesystem::create_directories(service.folder() / "backup");
+  const CommandResult moved = run_as_installed(service, "systemctl() { :; }\nchown() { :; }\n" + commands);
+  ASSERT_EQ(moved.exit_code, 0) << moved.err << moved.out;
+  EXPECT_NE(moved.out.find("no fault found"), std::string::npos);
+  std::filesystem::remove_all(service.folder() / "data.empty");
+  service.start();
+  EXPECT_EQ(service.get("/v1/runs/moved", key).status, 200);
 }
 
 TEST(Guide, AFailure_BecomesATest) {
