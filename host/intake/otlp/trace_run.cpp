@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 
-#include "base/json_members.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
+#include "intake/otlp/trace.h"
 
 namespace runwarden::intake::otlp {
 namespace {
@@ -16,228 +15,11 @@ namespace {
 using model::SpanField;
 using model::SpanKind;
 
-constexpr std::size_t kNone = ~std::size_t{0};
-constexpr std::size_t kMostAncestors = 1'000;  // examined for one span, because parents may form a cycle
-constexpr std::size_t kMostTied = 100;         // steps with the same start that are examined for one of them
-constexpr std::size_t kMostIgnored = 200;      // spans that a mapping lists
-
-struct SpanInTrace {
-  std::string id;
-  std::string parent_id;
-  std::string name;
-  std::string scope;
-  std::string from;
-  SpanKind kind = SpanKind::none;
-  bool is_root = false;
-  bool failed = false;
-  bool ok = false;
-  bool spoke = false;  // its output is what the model said, not its tool calls
-  std::uint64_t start_ns = 0;
-  std::uint64_t end_ns = 0;
-  std::vector<JsonMember> members;   // of its step, and of the run
-  std::vector<JsonMember> metadata;  // the same
-  std::size_t parent = kNone;        // index in the trace; kNone: not there
-
-  const std::string* json(std::string_view member) const { return find_json_member(members, member); }
-  const std::string* meta(std::string_view member) const { return find_json_member(metadata, member); }
-};
-
-SpanKind kind_named(std::string_view name) {
-  const auto found = std::find(model::kSpanKinds.begin(), model::kSpanKinds.end(), name);
-  return found == model::kSpanKinds.end() ? SpanKind::none : static_cast<SpanKind>(found - model::kSpanKinds.begin());
-}
-
-std::uint64_t unsigned_of(const std::string& text) {
-  std::uint64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-std::optional<SpanInTrace> read_span(const std::string& json) {
-  SpanInTrace span;
-  for (JsonMember& member : cut_json_members(json)) {
-    const std::string& name = member.name;
-    if (name == "spanId") {
-      span.id = json_string_value(member.json);
-    } else if (name == "parentSpanId") {
-      span.parent_id = json_string_value(member.json);
-    } else if (name == "spanName") {
-      span.name = json_string_value(member.json);
-    } else if (name == "scope") {
-      span.scope = json_string_value(member.json);
-    } else if (name == "from") {
-      span.from = json_string_value(member.json);
-    } else if (name == "spanKind") {
-      span.kind = kind_named(json_string_value(member.json));
-    } else if (name == "root") {
-      span.is_root = member.json == "true";
-    } else if (name == "ok") {
-      span.ok = member.json == "true";
-    } else if (name == "spoke") {
-      span.spoke = member.json == "true";
-    } else if (name == "startNs") {
-      span.start_ns = unsigned_of(json_string_value(member.json));
-    } else if (name == "endNs") {
-      span.end_ns = unsigned_of(json_string_value(member.json));
-    } else if (name == "metadata") {
-      span.metadata = cut_json_members(member.json);
-    } else if (name != "type") {
-      if (name == "status") span.failed = member.json == "\"failed\"";
-      span.members.push_back(std::move(member));
-    }
-  }
-  if (span.id.empty()) return std::nullopt;
-  return span;
-}
-
-class Trace {
- public:
-  explicit Trace(const std::vector<std::string>& spans) {
-    for (const std::string& json : spans) {
-      auto span = read_span(json);
-      if (!span) continue;
-      const auto [known, is_new] = by_id_.try_emplace(span->id, spans_.size());
-      if (is_new) {
-        spans_.push_back(std::move(*span));
-      } else {
-        spans_[known->second] = std::move(*span);
-      }
-    }
-    for (SpanInTrace& span : spans_) {
-      const auto parent = by_id_.find(span.parent_id);
-      if (parent != by_id_.end() && span.parent_id != span.id) span.parent = parent->second;
-    }
-    find_steps();
-    find_root();
-    find_agent();
-  }
-
-  const std::vector<SpanInTrace>& spans() const { return spans_; }
-  const std::vector<std::size_t>& steps() const { return steps_; }
-  std::size_t root() const { return root_; }
-  std::size_t agent() const { return agent_; }
-
-  // True for a single model call without any span that could show tools: whatever else the agent did is not in the trace.
-  bool has_only_model_span() const {
-    const auto shows_more = [](const SpanInTrace& span) {
-      return span.kind == SpanKind::tool || span.kind == SpanKind::agent || span.kind == SpanKind::structure;
-    };
-    return steps_.size() == 1 && std::none_of(spans_.begin(), spans_.end(), shows_more);
-  }
-
-  // The spans that may speak for the run: the agent, then the root.
-  std::vector<std::size_t> speakers() const {
-    std::vector<std::size_t> speakers;
-    for (const std::size_t one : {agent_, root_}) {
-      if (one != kNone && std::find(speakers.begin(), speakers.end(), one) == speakers.end()) speakers.push_back(one);
-    }
-    return speakers;
-  }
-
-  std::size_t first_model() const {
-    const auto found = std::find_if(steps_.begin(), steps_.end(), [&](std::size_t step) { return spans_[step].kind == SpanKind::model; });
-    return found == steps_.end() ? kNone : *found;
-  }
-
- private:
-  // The nearest ancestor that is a step or an agent.
-  std::size_t nearest_of_agent(std::size_t at) const {
-    std::size_t looked = 0;
-    for (at = spans_[at].parent; at != kNone && ++looked < kMostAncestors; at = spans_[at].parent) {
-      const SpanKind kind = spans_[at].kind;
-      if (kind == SpanKind::model || kind == SpanKind::tool || kind == SpanKind::agent) return at;
-    }
-    return kNone;
-  }
-
-  // Nested instrumentations report the same call twice: a model span in a model span, or a tool span in one of the same name.
-  bool is_told_before(std::size_t at) const {
-    const std::size_t outer = nearest_of_agent(at);
-    if (outer == kNone || spans_[outer].kind != spans_[at].kind) return false;
-    if (spans_[at].kind == SpanKind::model) return true;
-    const std::string* const name = spans_[at].json("stepName");
-    const std::string* const outer_name = spans_[outer].json("stepName");
-    return name != nullptr && outer_name != nullptr && *name == *outer_name;
-  }
-
-  bool is_around(std::size_t outer, std::size_t inner) const {
-    std::size_t looked = 0;
-    for (std::size_t at = spans_[inner].parent; at != kNone && ++looked < kMostAncestors; at = spans_[at].parent) {
-      if (at == outer) return true;
-    }
-    return false;
-  }
-
-  // JavaScript's start times are whole milliseconds, so consecutive steps may share one. An exporter sends spans in the order in which they
-  // end. For steps with the same start, that is their order, except that an outer step must come before those inside it. End times do not
-  // help: each is the shared start plus the step's duration.
-  void put_outer_first() {
-    for (std::size_t at = 1; at < steps_.size(); ++at) {
-      std::size_t to = at;
-      for (std::size_t before = at; before-- > 0 && at - before <= kMostTied && spans_[steps_[before]].start_ns == spans_[steps_[at]].start_ns;) {
-        if (is_around(steps_[at], steps_[before])) to = before;
-      }
-      std::rotate(steps_.begin() + static_cast<std::ptrdiff_t>(to), steps_.begin() + static_cast<std::ptrdiff_t>(at),
-                  steps_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
-    }
-  }
-
-  void find_steps() {
-    for (std::size_t i = 0; i < spans_.size(); ++i) {
-      const bool step = spans_[i].kind == SpanKind::model || spans_[i].kind == SpanKind::tool;
-      if (step && !is_told_before(i)) steps_.push_back(i);
-    }
-    std::stable_sort(steps_.begin(), steps_.end(), [&](std::size_t a, std::size_t b) { return spans_[a].start_ns < spans_[b].start_ns; });
-    put_outer_first();
-  }
-
-  // The span without a parent; of several, the one that starts first. If none, a top span that covers all others and is not a step.
-  void find_root() {
-    for (std::size_t i = 0; i < spans_.size(); ++i) {
-      if (spans_[i].is_root && (root_ == kNone || spans_[i].start_ns < spans_[root_].start_ns)) root_ = i;
-    }
-    if (root_ != kNone || spans_.empty()) return;
-    std::uint64_t start = spans_[0].start_ns;
-    std::uint64_t end = spans_[0].end_ns;
-    for (const SpanInTrace& span : spans_) {
-      start = std::min(start, span.start_ns);
-      end = std::max(end, span.end_ns);
-    }
-    for (std::size_t i = 0; i < spans_.size(); ++i) {
-      const SpanInTrace& span = spans_[i];
-      const bool step = span.kind == SpanKind::model || span.kind == SpanKind::tool;
-      if (span.parent == kNone && !step && span.start_ns <= start && span.end_ns >= end) {
-        root_ = i;
-        return;
-      }
-    }
-  }
-
-  // The root if it is an agent or a structure; otherwise the first agent, otherwise the first structure.
-  void find_agent() {
-    const auto is = [&](std::size_t at, SpanKind kind) { return spans_[at].kind == kind; };
-    if (root_ != kNone && (is(root_, SpanKind::agent) || is(root_, SpanKind::structure))) {
-      agent_ = root_;
-      return;
-    }
-    for (const SpanKind kind : {SpanKind::agent, SpanKind::structure}) {
-      for (std::size_t i = 0; i < spans_.size(); ++i) {
-        if (is(i, kind) && (agent_ == kNone || spans_[i].start_ns < spans_[agent_].start_ns)) agent_ = i;
-      }
-      if (agent_ != kNone) return;
-    }
-  }
-
-  std::vector<SpanInTrace> spans_;
-  std::unordered_map<std::string, std::size_t> by_id_;
-  std::vector<std::size_t> steps_;  // in order
-  std::size_t root_ = kNone;
-  std::size_t agent_ = kNone;
-};
+constexpr std::size_t kMostIgnored = 200;  // spans that a mapping lists
 
 // The source of a field of a run.
 struct Source {
-  std::size_t span = kNone;
+  std::size_t span = kNoSpan;
   std::string_view member;  // of the span's facts; empty: the span's name
 };
 
@@ -250,9 +32,9 @@ std::optional<Source> source_in(const Trace& trace, const std::vector<std::size_
 
 std::optional<Source> request_source(const Trace& trace) {
   std::vector<std::size_t> spans = trace.speakers();
-  if (trace.first_model() != kNone) spans.push_back(trace.first_model());
+  if (trace.first_model() != kNoSpan) spans.push_back(trace.first_model());
   if (auto source = source_in(trace, spans, "userRequestText")) return source;
-  if (trace.root() != kNone && !trace.spans()[trace.root()].name.empty()) return Source{trace.root(), {}};
+  if (trace.root() != kNoSpan && !trace.spans()[trace.root()].name.empty()) return Source{trace.root(), {}};
   return std::nullopt;
 }
 
@@ -261,9 +43,9 @@ std::size_t failed_speaker(const Trace& trace) {
   for (const std::size_t span : trace.speakers()) {
     if (trace.spans()[span].failed) return span;
   }
-  if (trace.steps().empty()) return kNone;
+  if (trace.steps().empty()) return kNoSpan;
   const SpanInTrace& last = trace.spans()[trace.steps().back()];
-  return last.failed && last.kind == SpanKind::model ? trace.steps().back() : kNone;
+  return last.failed && last.kind == SpanKind::model ? trace.steps().back() : kNoSpan;
 }
 
 // The agent's last message to the user. In a failed run, what a model said before further steps does not count.
@@ -271,7 +53,8 @@ std::optional<Source> answer_source(const Trace& trace, bool run_failed) {
   if (auto source = source_in(trace, trace.speakers(), "outcomeSummary")) return source;
   for (auto step = trace.steps().rbegin(); step != trace.steps().rend(); ++step) {
     const SpanInTrace& span = trace.spans()[*step];
-    if (span.kind == SpanKind::model && !span.failed && span.spoke && span.json("outputSummary") != nullptr) return Source{*step, "outputSummary"};
+    if (span.kind == SpanKind::model && !span.failed && span.spoke && span.json("outputSummary") != nullptr)
+      return Source{*step, "outputSummary"};
     if (run_failed) break;
   }
   return std::nullopt;
@@ -280,8 +63,8 @@ std::optional<Source> answer_source(const Trace& trace, bool run_failed) {
 // An answer takes precedence over an error, because the user has read it even if the run failed. The run's metadata has the error too.
 std::optional<Source> outcome_source(const Trace& trace) {
   const std::size_t failed = failed_speaker(trace);
-  if (auto answer = answer_source(trace, failed != kNone)) return answer;
-  if (failed != kNone && trace.spans()[failed].json("errorMessage") != nullptr) return Source{failed, "errorMessage"};
+  if (auto answer = answer_source(trace, failed != kNoSpan)) return answer;
+  if (failed != kNoSpan && trace.spans()[failed].json("errorMessage") != nullptr) return Source{failed, "errorMessage"};
   return std::nullopt;
 }
 
@@ -368,7 +151,7 @@ class RunWriter {
     }
     write_success(out);
     if (const auto source = outcome_source(trace_)) out.key("outcomeSummary").raw(*value_of(trace_, *source));
-    if (trace_.root() != kNone) write_times(out, trace_.spans()[trace_.root()]);
+    if (trace_.root() != kNoSpan) write_times(out, trace_.spans()[trace_.root()]);
     write_metadata(out);
     out.key("steps").begin_array();
     std::int64_t failed_before = 0;
@@ -385,7 +168,7 @@ class RunWriter {
  private:
   // Writes true or false only if the trace says so.
   void write_success(JsonWriter& out) {
-    if (failed_speaker(trace_) != kNone) {
+    if (failed_speaker(trace_) != kNoSpan) {
       out.key("success").boolean(false);
       return;
     }
@@ -413,13 +196,13 @@ class RunWriter {
     for (const std::string_view member : kTextsOfRun) {
       if (const auto source = metadata_source(trace_, member)) out.key(member).raw(*trace_.spans()[*source].meta(member));
     }
-    if (const std::size_t failed = failed_speaker(trace_); failed != kNone) {
+    if (const std::size_t failed = failed_speaker(trace_); failed != kNoSpan) {
       for (const std::string_view member : kErrorTexts) {
         if (const std::string* const json = trace_.spans()[failed].json(member)) out.key(member).raw(*json);
       }
     }
     out.key("spans").integer(static_cast<std::int64_t>(trace_.spans().size()));
-    if (trace_.root() == kNone || !trace_.spans()[trace_.root()].is_root) out.key("rootArrived").boolean(false);
+    if (trace_.root() == kNoSpan || !trace_.spans()[trace_.root()].is_root) out.key("rootArrived").boolean(false);
     if (trace_.has_only_model_span()) out.key("onlyModelSpan").boolean(true);
     out.end_object();
   }
@@ -503,14 +286,14 @@ class MappingWriter {
   void missing(std::string_view field, std::size_t span, SpanField of) {
     JsonWriter out(missing_.emplace_back());
     out.begin_object().key("field").string(field);
-    if (span != kNone) out.key("spanId").string(trace_.spans()[span].id);
+    if (span != kNoSpan) out.key("spanId").string(trace_.spans()[span].id);
     out.key("expected").begin_array();
     for (const auto& row : mapping_.rows(of)) out.string(row.label());
     out.end_array().end_object();
   }
 
   void of_run() {
-    const std::size_t speaker = trace_.agent() != kNone ? trace_.agent() : trace_.root();
+    const std::size_t speaker = trace_.agent() != kNoSpan ? trace_.agent() : trace_.root();
     const auto request = request_source(trace_);
     if (request) found("/userRequestText", request->span, request->member);
     if (!request || request->member.empty()) missing("/userRequestText", speaker, SpanField::user_request);
@@ -520,7 +303,7 @@ class MappingWriter {
     } else {
       missing("/outcomeSummary", speaker, SpanField::outcome);
     }
-    if (const std::size_t failed = failed_speaker(trace_); failed != kNone) {
+    if (const std::size_t failed = failed_speaker(trace_); failed != kNoSpan) {
       found("/success", failed, "status");
       for (const std::string_view member : kErrorTexts) {
         if (trace_.spans()[failed].json(member) != nullptr) found("/metadata/" + std::string(member), failed, member);
@@ -544,7 +327,8 @@ class MappingWriter {
       if (span.json(name) != nullptr && (tool || name != "stepName")) found(step + "/" + std::string(name), at, name);
     }
     if (span.json("inputSummary") == nullptr) missing(step + "/inputSummary", at, tool ? SpanField::tool_input : SpanField::user_request);
-    if (span.json("outputSummary") == nullptr && !span.failed) missing(step + "/outputSummary", at, tool ? SpanField::tool_output : SpanField::outcome);
+    if (span.json("outputSummary") == nullptr && !span.failed)
+      missing(step + "/outputSummary", at, tool ? SpanField::tool_output : SpanField::outcome);
     if (tool) return;
     if (span.meta("model") != nullptr) {
       found(step + "/stepName", at, "model");

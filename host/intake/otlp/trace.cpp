@@ -1,0 +1,203 @@
+#include "intake/otlp/trace.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "base/json_text.h"
+
+namespace runwarden::intake::otlp {
+namespace {
+
+using model::SpanKind;
+
+constexpr std::size_t kMostAncestors = 1'000;  // examined for one span, because parents may form a cycle
+constexpr std::size_t kMostTied = 100;         // steps with the same start that are examined for one of them
+
+SpanKind kind_named(std::string_view name) {
+  const auto found = std::find(model::kSpanKinds.begin(), model::kSpanKinds.end(), name);
+  return found == model::kSpanKinds.end() ? SpanKind::none : static_cast<SpanKind>(found - model::kSpanKinds.begin());
+}
+
+std::uint64_t unsigned_of(const std::string& text) {
+  std::uint64_t number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+std::optional<SpanInTrace> read_span(const std::string& json) {
+  SpanInTrace span;
+  for (JsonMember& member : cut_json_members(json)) {
+    const std::string& name = member.name;
+    if (name == "spanId") {
+      span.id = json_string_value(member.json);
+    } else if (name == "parentSpanId") {
+      span.parent_id = json_string_value(member.json);
+    } else if (name == "spanName") {
+      span.name = json_string_value(member.json);
+    } else if (name == "scope") {
+      span.scope = json_string_value(member.json);
+    } else if (name == "from") {
+      span.from = json_string_value(member.json);
+    } else if (name == "spanKind") {
+      span.kind = kind_named(json_string_value(member.json));
+    } else if (name == "root") {
+      span.is_root = member.json == "true";
+    } else if (name == "ok") {
+      span.ok = member.json == "true";
+    } else if (name == "spoke") {
+      span.spoke = member.json == "true";
+    } else if (name == "startNs") {
+      span.start_ns = unsigned_of(json_string_value(member.json));
+    } else if (name == "endNs") {
+      span.end_ns = unsigned_of(json_string_value(member.json));
+    } else if (name == "metadata") {
+      span.metadata = cut_json_members(member.json);
+    } else if (name != "type") {
+      if (name == "status") span.failed = member.json == "\"failed\"";
+      span.members.push_back(std::move(member));
+    }
+  }
+  if (span.id.empty()) return std::nullopt;
+  return span;
+}
+
+}  // namespace
+
+Trace::Trace(const std::vector<std::string>& spans) {
+  read(spans);
+  link_parents();
+  find_steps();
+  find_root();
+  find_agent();
+}
+
+void Trace::read(const std::vector<std::string>& spans) {
+  for (const std::string& json : spans) {
+    auto span = read_span(json);
+    if (!span) continue;
+    const auto [known, is_new] = by_id_.try_emplace(span->id, spans_.size());
+    if (is_new) {
+      spans_.push_back(std::move(*span));
+    } else {
+      spans_[known->second] = std::move(*span);
+    }
+  }
+}
+
+void Trace::link_parents() {
+  for (SpanInTrace& span : spans_) {
+    const auto parent = by_id_.find(span.parent_id);
+    if (parent != by_id_.end() && span.parent_id != span.id) span.parent = parent->second;
+  }
+}
+
+bool Trace::has_only_model_span() const {
+  const auto shows_more = [](const SpanInTrace& span) {
+    return span.kind == SpanKind::tool || span.kind == SpanKind::agent || span.kind == SpanKind::structure;
+  };
+  return steps_.size() == 1 && std::none_of(spans_.begin(), spans_.end(), shows_more);
+}
+
+std::vector<std::size_t> Trace::speakers() const {
+  std::vector<std::size_t> speakers;
+  for (const std::size_t one : {agent_, root_}) {
+    if (one != kNoSpan && std::find(speakers.begin(), speakers.end(), one) == speakers.end()) speakers.push_back(one);
+  }
+  return speakers;
+}
+
+std::size_t Trace::first_model() const {
+  const auto found = std::find_if(steps_.begin(), steps_.end(), [&](std::size_t step) { return spans_[step].kind == SpanKind::model; });
+  return found == steps_.end() ? kNoSpan : *found;
+}
+
+// The nearest ancestor that is a step or an agent.
+std::size_t Trace::nearest_of_agent(std::size_t at) const {
+  std::size_t looked = 0;
+  for (at = spans_[at].parent; at != kNoSpan && ++looked < kMostAncestors; at = spans_[at].parent) {
+    const SpanKind kind = spans_[at].kind;
+    if (kind == SpanKind::model || kind == SpanKind::tool || kind == SpanKind::agent) return at;
+  }
+  return kNoSpan;
+}
+
+// Nested instrumentations report the same call twice: a model span in a model span, or a tool span in one of the same name.
+bool Trace::is_told_before(std::size_t at) const {
+  const std::size_t outer = nearest_of_agent(at);
+  if (outer == kNoSpan || spans_[outer].kind != spans_[at].kind) return false;
+  if (spans_[at].kind == SpanKind::model) return true;
+  const std::string* const name = spans_[at].json("stepName");
+  const std::string* const outer_name = spans_[outer].json("stepName");
+  return name != nullptr && outer_name != nullptr && *name == *outer_name;
+}
+
+bool Trace::is_around(std::size_t outer, std::size_t inner) const {
+  std::size_t looked = 0;
+  for (std::size_t at = spans_[inner].parent; at != kNoSpan && ++looked < kMostAncestors; at = spans_[at].parent) {
+    if (at == outer) return true;
+  }
+  return false;
+}
+
+// JavaScript's start times are whole milliseconds, so consecutive steps may share one. An exporter sends spans in the order in which they
+// end. For steps with the same start, that is their order, except that an outer step must come before those inside it. End times do not
+// help: each is the shared start plus the step's duration.
+void Trace::put_outer_first() {
+  for (std::size_t at = 1; at < steps_.size(); ++at) {
+    std::size_t to = at;
+    for (std::size_t before = at;
+         before-- > 0 && at - before <= kMostTied && spans_[steps_[before]].start_ns == spans_[steps_[at]].start_ns;) {
+      if (is_around(steps_[at], steps_[before])) to = before;
+    }
+    std::rotate(steps_.begin() + static_cast<std::ptrdiff_t>(to), steps_.begin() + static_cast<std::ptrdiff_t>(at),
+                steps_.begin() + static_cast<std::ptrdiff_t>(at) + 1);
+  }
+}
+
+void Trace::find_steps() {
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    if (spans_[i].is_step() && !is_told_before(i)) steps_.push_back(i);
+  }
+  std::stable_sort(steps_.begin(), steps_.end(), [&](std::size_t a, std::size_t b) { return spans_[a].start_ns < spans_[b].start_ns; });
+  put_outer_first();
+}
+
+// The span without a parent; of several, the one that starts first. If none, a top span that covers all others and is not a step.
+void Trace::find_root() {
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    if (spans_[i].is_root && (root_ == kNoSpan || spans_[i].start_ns < spans_[root_].start_ns)) root_ = i;
+  }
+  if (root_ != kNoSpan || spans_.empty()) return;
+  std::uint64_t start = spans_[0].start_ns;
+  std::uint64_t end = spans_[0].end_ns;
+  for (const SpanInTrace& span : spans_) {
+    start = std::min(start, span.start_ns);
+    end = std::max(end, span.end_ns);
+  }
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    const SpanInTrace& span = spans_[i];
+    if (span.parent == kNoSpan && !span.is_step() && span.start_ns <= start && span.end_ns >= end) {
+      root_ = i;
+      return;
+    }
+  }
+}
+
+// The root if it is an agent or a structure; otherwise the first agent, otherwise the first structure.
+void Trace::find_agent() {
+  const auto is = [&](std::size_t at, SpanKind kind) { return spans_[at].kind == kind; };
+  if (root_ != kNoSpan && (is(root_, SpanKind::agent) || is(root_, SpanKind::structure))) {
+    agent_ = root_;
+    return;
+  }
+  for (const SpanKind kind : {SpanKind::agent, SpanKind::structure}) {
+    for (std::size_t i = 0; i < spans_.size(); ++i) {
+      if (is(i, kind) && (agent_ == kNoSpan || spans_[i].start_ns < spans_[agent_].start_ns)) agent_ = i;
+    }
+    if (agent_ != kNoSpan) return;
+  }
+}
+
+}  // namespace runwarden::intake::otlp
