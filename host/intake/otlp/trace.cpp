@@ -12,7 +12,7 @@ namespace {
 
 using model::SpanKind;
 
-constexpr std::size_t kMostAncestors = 1'000;  // examined for one span, because parents may form a cycle
+constexpr std::size_t kMostAncestors = 1'000;  // of one span that are examined for the order of steps
 constexpr std::size_t kMostTied = 100;         // steps with the same start that are examined for one of them
 
 SpanKind kind_named(std::string_view name) {
@@ -68,6 +68,7 @@ std::optional<SpanInTrace> read_span(const std::string& json) {
 Trace::Trace(const std::vector<std::string>& spans) {
   read(spans);
   link_parents();
+  find_callers();
   find_steps();
   find_root();
   find_agent();
@@ -89,7 +90,33 @@ void Trace::read(const std::vector<std::string>& spans) {
 void Trace::link_parents() {
   for (SpanInTrace& span : spans_) {
     const auto parent = by_id_.find(span.parent_id);
-    if (parent != by_id_.end() && span.parent_id != span.id) span.parent = parent->second;
+    if (parent != by_id_.end()) span.parent = parent->second;
+  }
+  cut_cycles();
+}
+
+// Takes their parents from spans that are ancestors of themselves, and orders the spans so that each comes after its parent.
+void Trace::cut_cycles() {
+  std::vector<std::size_t> reached_from(spans_.size(), kNoSpan);  // the span from which the walk up came first
+  std::vector<std::size_t> path;
+  for (std::size_t from = 0; from < spans_.size(); ++from) {
+    path.clear();
+    std::size_t at = from;
+    for (; at != kNoSpan && reached_from[at] == kNoSpan; at = spans_[at].parent) {
+      reached_from[at] = from;
+      path.push_back(at);
+    }
+    if (at != kNoSpan && reached_from[at] == from) {
+      for (auto in_cycle = std::find(path.begin(), path.end(), at); in_cycle != path.end(); ++in_cycle) spans_[*in_cycle].parent = kNoSpan;
+    }
+    parents_first_.insert(parents_first_.end(), path.rbegin(), path.rend());
+  }
+}
+
+void Trace::find_callers() {
+  for (const std::size_t at : parents_first_) {
+    const std::size_t parent = spans_[at].parent;
+    if (parent != kNoSpan) spans_[at].caller = spans_[parent].is_step_or_agent() ? parent : spans_[parent].caller;
   }
 }
 
@@ -113,19 +140,9 @@ std::size_t Trace::first_model() const {
   return found == steps_.end() ? kNoSpan : *found;
 }
 
-// The nearest ancestor that is a step or an agent.
-std::size_t Trace::nearest_of_agent(std::size_t at) const {
-  std::size_t looked = 0;
-  for (at = spans_[at].parent; at != kNoSpan && ++looked < kMostAncestors; at = spans_[at].parent) {
-    const SpanKind kind = spans_[at].kind;
-    if (kind == SpanKind::model || kind == SpanKind::tool || kind == SpanKind::agent) return at;
-  }
-  return kNoSpan;
-}
-
 // Nested instrumentations report the same call twice: a model span in a model span, or a tool span in one of the same name.
 bool Trace::is_told_before(std::size_t at) const {
-  const std::size_t outer = nearest_of_agent(at);
+  const std::size_t outer = spans_[at].caller;
   if (outer == kNoSpan || spans_[outer].kind != spans_[at].kind) return false;
   if (spans_[at].kind == SpanKind::model) return true;
   const std::string* const name = spans_[at].json("stepName");

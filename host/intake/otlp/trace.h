@@ -31,9 +31,11 @@ struct SpanInTrace {
   std::uint64_t end_ns = 0;
   std::vector<JsonMember> members;   // of its step, and of the run
   std::vector<JsonMember> metadata;  // the same
-  std::size_t parent = kNoSpan;      // index in the trace; kNoSpan: not there
+  std::size_t parent = kNoSpan;      // index in the trace; kNoSpan: not there, or among the span's descendants
+  std::size_t caller = kNoSpan;      // the nearest ancestor that is a step or an agent
 
   bool is_step() const { return kind == model::SpanKind::model || kind == model::SpanKind::tool; }
+  bool is_step_or_agent() const { return is_step() || kind == model::SpanKind::agent; }
   const std::string* json(std::string_view member) const { return find_json_member(members, member); }
   const std::string* meta(std::string_view member) const { return find_json_member(metadata, member); }
 };
@@ -60,7 +62,8 @@ class Trace {
  private:
   void read(const std::vector<std::string>& spans);
   void link_parents();
-  std::size_t nearest_of_agent(std::size_t at) const;
+  void cut_cycles();
+  void find_callers();
   bool is_told_before(std::size_t at) const;
   bool is_around(std::size_t outer, std::size_t inner) const;
   void put_outer_first();
@@ -70,6 +73,7 @@ class Trace {
 
   std::vector<SpanInTrace> spans_;
   std::unordered_map<std::string, std::size_t> by_id_;
+  std::vector<std::size_t> parents_first_;
   std::vector<std::size_t> steps_;
   std::size_t root_ = kNoSpan;
   std::size_t agent_ = kNoSpan;

@@ -427,17 +427,19 @@ TEST(OtlpMapping, SpansWithoutTheirRoot_MakeARunAllTheSame) {
   EXPECT_FALSE(run.contains("success"));
 }
 
-TEST(OtlpMapping, ParentsInACircle_AreNoTrap) {
+TEST(OtlpMapping, ParentsInACircle_AreNoParents) {
   OtlpSpan a;
   a.span_id = "000000000000000a";
   a.parent_id = "000000000000000b";
-  a.attributes = {{"gen_ai.operation.name", text("task")}};
+  a.attributes = {{"gen_ai.operation.name", text("chat")}};
   OtlpSpan b = a;
   std::swap(b.span_id, b.parent_id);
-  OtlpSpan c = a;
-  c.span_id = c.parent_id = "000000000000000c";
-  c.attributes = {{"gen_ai.operation.name", text("chat")}};
-  EXPECT_EQ(run_of({a, b, c})["steps"].size(), 1u);
+  OtlpSpan own = a;
+  own.span_id = own.parent_id = "000000000000000c";
+  OtlpSpan inside_a = a;
+  inside_a.span_id = "000000000000000d";
+  inside_a.parent_id = a.span_id;
+  EXPECT_EQ(run_of({inside_a, a, b, own})["steps"].size(), 3u) << "a, b and the one that is its own parent; a has the call inside it";
 }
 
 TEST(OtlpMapping, NumbersThatMakeNoSense_AreLeftOut) {
