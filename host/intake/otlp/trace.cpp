@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "base/json_text.h"
@@ -69,6 +70,7 @@ Trace::Trace(const std::vector<std::string>& spans) {
   read(spans);
   link_parents();
   find_callers();
+  merge_calls();
   find_steps();
   find_root();
   find_agent();
@@ -150,6 +152,54 @@ bool Trace::is_told_before(std::size_t at) const {
   return name != nullptr && outer_name != nullptr && *name == *outer_name;
 }
 
+void Trace::merge_calls() {
+  std::vector<std::size_t> depths(spans_.size(), 0);
+  std::vector<std::size_t> inner;
+  for (const std::size_t at : parents_first_) {
+    if (spans_[at].caller != kNoSpan) depths[at] = depths[spans_[at].caller] + 1;
+    if (spans_[at].is_step() && is_told_before(at)) inner.push_back(at);
+  }
+  // Of several attempts inside one call, the last is taken first: its outcome is that of the call.
+  std::sort(inner.begin(), inner.end(), [&](std::size_t a, std::size_t b) {
+    return std::tuple(depths[a], spans_[a].start_ns, a) > std::tuple(depths[b], spans_[b].start_ns, b);
+  });
+  for (const std::size_t at : inner) {
+    spans_[at].is_merged = true;
+    merge_into(spans_[at].caller, at);
+  }
+}
+
+// Adds what only the inner span of a call tells. Its failure counts unless the outer one says OK, or what the model answered.
+void Trace::merge_into(std::size_t outer_at, std::size_t inner_at) {
+  SpanInTrace& outer = spans_[outer_at];
+  const SpanInTrace& inner = spans_[inner_at];
+  const bool tells_outcome = outer.failed || outer.ok || outer.spoke || outer.has_inner;
+  outer.has_inner = true;
+  if (inner.failed && !tells_outcome) {
+    outer.failed = true;
+    std::erase_if(outer.members, [](const JsonMember& member) { return member.name == "status"; });
+  }
+  const bool overcome = inner.failed && !outer.failed;
+  const auto take = [&](const JsonMember& member, std::vector<JsonMember>& into) {
+    if (find_json_member(into, member.name) != nullptr) return false;
+    into.push_back(member);
+    outer.taken.push_back({member.name, giver(inner_at, member.name)});
+    return true;
+  };
+  for (const JsonMember& member : inner.members) {
+    const bool of_outcome = member.name == "outputSummary" || member.name == "errorCode" || member.name == "errorMessage";
+    if (of_outcome && overcome) continue;
+    if (take(member, outer.members) && member.name == "outputSummary") outer.spoke = inner.spoke;
+  }
+  for (const JsonMember& member : inner.metadata) take(member, outer.metadata);
+}
+
+std::size_t Trace::giver(std::size_t at, std::string_view member) const {
+  const auto& taken = spans_[at].taken;
+  const auto found = std::find_if(taken.begin(), taken.end(), [&](const TakenMember& one) { return one.name == member; });
+  return found == taken.end() ? at : found->from;
+}
+
 bool Trace::is_around(std::size_t outer, std::size_t inner) const {
   std::size_t looked = 0;
   for (std::size_t at = spans_[inner].parent; at != kNoSpan && ++looked < kMostAncestors; at = spans_[at].parent) {
@@ -175,7 +225,7 @@ void Trace::put_outer_first() {
 
 void Trace::find_steps() {
   for (std::size_t i = 0; i < spans_.size(); ++i) {
-    if (spans_[i].is_step() && !is_told_before(i)) steps_.push_back(i);
+    if (spans_[i].is_step() && !spans_[i].is_merged) steps_.push_back(i);
   }
   std::stable_sort(steps_.begin(), steps_.end(), [&](std::size_t a, std::size_t b) { return spans_[a].start_ns < spans_[b].start_ns; });
   put_outer_first();

@@ -15,6 +15,12 @@ namespace runwarden::intake::otlp {
 
 constexpr std::size_t kNoSpan = ~std::size_t{0};
 
+// A member of a step that a span inside it gave.
+struct TakenMember {
+  std::string name;
+  std::size_t from = kNoSpan;
+};
+
 // A span's facts (SpanFacts::json), and its place in the trace.
 struct SpanInTrace {
   std::string id;
@@ -33,6 +39,10 @@ struct SpanInTrace {
   std::vector<JsonMember> metadata;  // the same
   std::size_t parent = kNoSpan;      // index in the trace; kNoSpan: not there, or among the span's descendants
   std::size_t caller = kNoSpan;      // the nearest ancestor that is a step or an agent
+
+  bool is_merged = false;  // tells of the same call as its caller, which has its members
+  bool has_inner = false;  // such a span was merged into this one
+  std::vector<TakenMember> taken;
 
   bool is_step() const { return kind == model::SpanKind::model || kind == model::SpanKind::tool; }
   bool is_step_or_agent() const { return is_step() || kind == model::SpanKind::agent; }
@@ -59,12 +69,17 @@ class Trace {
 
   std::size_t first_model() const;
 
+  // The span that gave this member of a step: itself, or one inside it that tells of the same call.
+  std::size_t giver(std::size_t at, std::string_view member) const;
+
  private:
   void read(const std::vector<std::string>& spans);
   void link_parents();
   void cut_cycles();
   void find_callers();
   bool is_told_before(std::size_t at) const;
+  void merge_calls();
+  void merge_into(std::size_t outer_at, std::size_t inner_at);
   bool is_around(std::size_t outer, std::size_t inner) const;
   void put_outer_first();
   void find_steps();

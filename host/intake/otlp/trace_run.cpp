@@ -276,7 +276,7 @@ class MappingWriter {
   }
 
   void found(std::string_view field, std::size_t span, std::string_view member) {
-    const SpanInTrace& one = trace_.spans()[span];
+    const SpanInTrace& one = trace_.spans()[trace_.giver(span, member)];
     const std::string_view attribute = member.empty() ? "span.name" : attribute_in(one.from, member);
     JsonWriter out(fields_.emplace_back());
     out.begin_object().key("field").string(field).key("spanId").string(one.id);

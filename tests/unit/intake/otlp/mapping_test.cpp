@@ -322,6 +322,103 @@ TEST(OtlpMapping, ACallToldTwice_IsOneStep) {
   EXPECT_EQ(run["metadata"]["inputTokens"], 10);
 }
 
+// One call that two instrumentations tell of, the second inside the first.
+json told_twice(const OtlpSpan& outer_as, const OtlpSpan& inner_as) {
+  TraceBuilder trace;
+  trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
+  OtlpSpan& outer = trace.add(outer_as.name, outer_as.attributes);
+  outer.status = outer_as.status;
+  const std::string around = outer.span_id;
+  OtlpSpan& inner = trace.add(inner_as.name, inner_as.attributes);
+  inner.parent_id = around;
+  inner.status = inner_as.status;
+  inner.status_message = inner_as.status_message;
+  json run = run_of(trace.spans());
+  EXPECT_EQ(run["steps"].size(), 1u) << run.dump(1);
+  return run;
+}
+
+OtlpSpan span_with(AttributeList attributes, int status = 0, const char* status_message = "") {
+  OtlpSpan span;
+  span.attributes = std::move(attributes);
+  span.status = status;
+  span.status_message = status_message;
+  return span;
+}
+
+TEST(OtlpMapping, OfAToolCallToldTwice_TheStepHasWhatEitherTells) {
+  const OtlpSpan outer = span_with({{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("issue_refund")}});
+  const OtlpSpan inner = span_with({{"mcp.method.name", text("tools/call")},
+                                    {"gen_ai.tool.name", text("issue_refund")},
+                                    {"gen_ai.tool.call.arguments", text(R"({"order":1})")},
+                                    {"error.type", text("tool_error")}},
+                                   2, "502 Bad Gateway");
+  json step = told_twice(outer, inner)["steps"][0];
+  EXPECT_EQ(step["stepId"], "0000000000000002");
+  EXPECT_EQ(step["inputSummary"], R"({"order":1})");
+  EXPECT_EQ(step["status"], "failed");
+  EXPECT_EQ(step["errorCode"], "tool_error");
+  EXPECT_EQ(step["errorMessage"], "502 Bad Gateway");
+}
+
+TEST(OtlpMapping, OfAToolCallToldTwice_TheOuterSpanTellsTheOutcome) {
+  OtlpSpan outer = span_with({{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("find")}}, 1);
+  const OtlpSpan inner = span_with({{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("find")}}, 2, "timeout");
+  const json good = told_twice(outer, inner)["steps"][0];
+  EXPECT_EQ(good["status"], "succeeded");
+  EXPECT_FALSE(good.contains("errorMessage"));
+  outer.attributes.push_back({"openinference.span.kind", text("TOOL")});  // whose OK says nothing
+  EXPECT_EQ(told_twice(outer, inner)["steps"][0]["status"], "failed");
+  outer.status = 2;
+  const json failed = told_twice(outer, span_with(inner.attributes))["steps"][0];
+  EXPECT_EQ(failed["status"], "failed");
+}
+
+TEST(OtlpMapping, OfAModelCallToldTwice_TheStepHasWhatEitherTells) {
+  const OtlpSpan outer = span_with({{"openinference.span.kind", text("LLM")}});
+  const OtlpSpan inner = span_with({{"gen_ai.operation.name", text("chat")},
+                                    {"gen_ai.request.model", text("gpt-4o")},
+                                    {"gen_ai.usage.input_tokens", std::int64_t{175'000}},
+                                    {"gen_ai.input.messages", text(R"([{"role":"user","content":"Hi"}])")},
+                                    {"gen_ai.output.messages", text(R"([{"role":"assistant","content":"Hello"}])")}});
+  json run = told_twice(outer, inner);
+  json& step = run["steps"][0];
+  EXPECT_EQ(step["stepName"], "gpt-4o");
+  EXPECT_EQ(step["metadata"]["inputTokens"], 175'000);
+  EXPECT_EQ(step["outputSummary"], "Hello");
+  EXPECT_EQ(run["userRequestText"], "Hi");
+  EXPECT_EQ(run["outcomeSummary"], "Hello");
+  EXPECT_EQ(run["metadata"]["inputTokens"], 175'000);
+  const OtlpSpan answered = span_with({{"openinference.span.kind", text("LLM")}, {"output.value", text("Hello")}});
+  EXPECT_EQ(told_twice(answered, span_with(inner.attributes, 2, "429"))["steps"][0]["status"], "succeeded") << "the outer call has an answer";
+}
+
+TEST(OtlpMapping, OfAttemptsInsideOneCall_TheLastOneCounts) {
+  const auto status_after = [](int first, int second) {
+    TraceBuilder trace;
+    trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
+    const std::string outer = trace.add("ChatOpenAI", {{"openinference.span.kind", text("LLM")}}).span_id;
+    for (const int status : {first, second}) {
+      OtlpSpan& attempt = trace.add("chat", {{"gen_ai.operation.name", text("chat")}});
+      attempt.parent_id = outer;
+      attempt.status = status;
+    }
+    return run_of(trace.spans())["steps"][0]["status"];
+  };
+  EXPECT_EQ(status_after(2, 0), "succeeded");
+  EXPECT_EQ(status_after(0, 2), "failed");
+}
+
+TEST(OtlpMapping, OfACallToldTwice_TheMappingNamesTheSpanThatGaveAField) {
+  TraceBuilder trace;
+  trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
+  const std::string outer = trace.add("execute_tool find", {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("find")}}).span_id;
+  trace.add("tools/call find", {{"mcp.method.name", text("tools/call")}, {"gen_ai.tool.call.arguments", text("{}")}}).parent_id = outer;
+  const json mapping = mapping_of(trace.spans());
+  EXPECT_THAT(mapping["fields"], testing::Contains(json{{"field", "/steps/0/inputSummary"}, {"spanId", "0000000000000003"}, {"attribute", "gen_ai.tool.call.arguments"}}));
+  EXPECT_THAT(mapping["fields"], testing::Contains(json{{"field", "/steps/0/stepName"}, {"spanId", outer}, {"attribute", "gen_ai.tool.name"}}));
+}
+
 TEST(OtlpMapping, Success_IsOnlyWhatTheTraceSays) {
   const auto success = [](int status, AttributeList attributes) {
     TraceBuilder trace;
