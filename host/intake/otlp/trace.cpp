@@ -73,7 +73,8 @@ Trace::Trace(const std::vector<std::string>& spans) {
   merge_calls();
   find_steps();
   find_root();
-  find_agent();
+  find_turns();
+  split_steps();
 }
 
 void Trace::read(const std::vector<std::string>& spans) {
@@ -129,17 +130,11 @@ bool Trace::has_only_model_span() const {
   return steps_.size() == 1 && std::none_of(spans_.begin(), spans_.end(), shows_more);
 }
 
-std::vector<std::size_t> Trace::speakers() const {
-  std::vector<std::size_t> speakers;
-  for (const std::size_t one : {agent_, root_}) {
-    if (one != kNoSpan && std::find(speakers.begin(), speakers.end(), one) == speakers.end()) speakers.push_back(one);
-  }
-  return speakers;
-}
-
-std::size_t Trace::first_model() const {
-  const auto found = std::find_if(steps_.begin(), steps_.end(), [&](std::size_t step) { return spans_[step].kind == SpanKind::model; });
-  return found == steps_.end() ? kNoSpan : *found;
+std::vector<std::size_t> Trace::speakers(std::size_t turn) const {
+  if (root_ == kNoSpan || root_ == turn) return turn == kNoSpan ? std::vector<std::size_t>() : std::vector{turn};
+  if (spans_[root_].kind == SpanKind::structure) return {root_};
+  if (turn == kNoSpan) return {root_};
+  return spans_[root_].is_turn ? std::vector{turn} : std::vector{turn, root_};
 }
 
 // Nested instrumentations report the same call twice: a model span in a model span, or a tool span in one of the same name.
@@ -227,8 +222,16 @@ void Trace::find_steps() {
   for (std::size_t i = 0; i < spans_.size(); ++i) {
     if (spans_[i].is_step() && !spans_[i].is_merged) steps_.push_back(i);
   }
-  std::stable_sort(steps_.begin(), steps_.end(), [&](std::size_t a, std::size_t b) { return spans_[a].start_ns < spans_[b].start_ns; });
+  sort_steps();
+}
+
+void Trace::sort_steps() {
+  sort_by_start(steps_);
   put_outer_first();
+}
+
+void Trace::sort_by_start(std::vector<std::size_t>& spans) const {
+  std::stable_sort(spans.begin(), spans.end(), [&](std::size_t a, std::size_t b) { return spans_[a].start_ns < spans_[b].start_ns; });
 }
 
 // The span without a parent; of several, the one that starts first. If none, a top span that covers all others and is not a step.
@@ -252,19 +255,95 @@ void Trace::find_root() {
   }
 }
 
-// The root if it is an agent or a structure; otherwise the first agent, otherwise the first structure.
-void Trace::find_agent() {
-  const auto is = [&](std::size_t at, SpanKind kind) { return spans_[at].kind == kind; };
-  if (root_ != kNoSpan && (is(root_, SpanKind::agent) || is(root_, SpanKind::structure))) {
-    agent_ = root_;
-    return;
+// The agents that are inside no other, by start. Without any, the root if it is a structure, or else the first structure.
+std::vector<std::size_t> Trace::outermost_agents() {
+  mark_inside([&](std::size_t at) { return spans_[at].kind == SpanKind::agent; });
+  std::vector<std::size_t> agents;
+  std::size_t structure = kNoSpan;
+  for (std::size_t i = 0; i < spans_.size(); ++i) {
+    if (spans_[i].agent == i) agents.push_back(i);
+    if (spans_[i].kind != SpanKind::structure || structure == root_) continue;
+    if (structure == kNoSpan || i == root_ || spans_[i].start_ns < spans_[structure].start_ns) structure = i;
   }
-  for (const SpanKind kind : {SpanKind::agent, SpanKind::structure}) {
-    for (std::size_t i = 0; i < spans_.size(); ++i) {
-      if (is(i, kind) && (agent_ == kNoSpan || spans_[i].start_ns < spans_[agent_].start_ns)) agent_ = i;
+  sort_by_start(agents);
+  if (!agents.empty() || structure == kNoSpan) return agents;
+  mark_inside([&](std::size_t at) { return at == structure; });
+  return {structure};
+}
+
+// Marks spans with the outermost agent around them, themselves included. What has lost its parent is somewhere inside the root.
+void Trace::mark_inside(const std::function<bool(std::size_t)>& is_agent) {
+  if (root_ != kNoSpan && is_agent(root_)) spans_[root_].agent = root_;
+  for (const std::size_t at : parents_first_) {
+    const std::size_t around = spans_[at].parent != kNoSpan || spans_[at].is_root ? spans_[at].parent : root_;
+    if (around != kNoSpan && spans_[around].agent != kNoSpan) {
+      spans_[at].agent = spans_[around].agent;
+    } else if (is_agent(at)) {
+      spans_[at].agent = at;
     }
-    if (agent_ != kNoSpan) return;
   }
+}
+
+// Which of these agents speak with the user: the one that uses tools, or else the first; further runs of it; those that have no parent; and
+// those that go on with what was asked or answered before. Another agent with a prompt of its own is a helper, which guards or makes
+// titles.
+void Trace::find_turns() {
+  const std::vector<std::size_t> agents = outermost_agents();
+  if (agents.empty()) return;
+  const std::size_t main = main_of(agents);
+  const std::string* const main_name = spans_[main].meta("name");
+  const auto answers = agents.size() == 1 ? std::unordered_set<std::string_view>() : texts_of_models();
+  const auto requests = requests_of(agents);
+  const std::string* asked = nullptr;
+  for (const std::size_t agent : agents) {
+    SpanInTrace& span = spans_[agent];
+    const std::string* const name = span.meta("name");
+    const auto asking = requests.find(agent);
+    const std::string* const request = asking == requests.end() ? nullptr : spans_[asking->second].json("userRequestText");
+    const bool goes_on = request == nullptr || (asked != nullptr && *request == *asked) || answers.contains(*request);
+    const bool is_main = agent == main || (name != nullptr && main_name != nullptr && *name == *main_name) || span.is_root;
+    if (!is_main && !goes_on) continue;
+    span.is_turn = true;
+    turns_.push_back(agent);
+    if (request != nullptr) asked = request;
+  }
+}
+
+std::size_t Trace::main_of(const std::vector<std::size_t>& agents) const {
+  std::unordered_set<std::size_t> with_tools;
+  for (const std::size_t step : steps_) {
+    if (spans_[step].kind == SpanKind::tool) with_tools.insert(spans_[step].agent);
+  }
+  const auto found = std::find_if(agents.begin(), agents.end(), [&](std::size_t agent) { return with_tools.contains(agent); });
+  return found == agents.end() ? agents.front() : *found;
+}
+
+std::unordered_set<std::string_view> Trace::texts_of_models() const {
+  std::unordered_set<std::string_view> texts;
+  for (const std::size_t step : steps_) {
+    if (const std::string* const text = spans_[step].spoke ? spans_[step].json("outputSummary") : nullptr) texts.insert(*text);
+  }
+  return texts;
+}
+
+// The span that has the request of each agent: itself, or the first model step inside it.
+std::unordered_map<std::size_t, std::size_t> Trace::requests_of(const std::vector<std::size_t>& agents) const {
+  std::unordered_map<std::size_t, std::size_t> requests;
+  for (const std::size_t agent : agents) {
+    if (spans_[agent].json("userRequestText") != nullptr) requests.emplace(agent, agent);
+  }
+  for (const std::size_t step : steps_) {
+    if (spans_[step].json("userRequestText") != nullptr) requests.emplace(spans_[step].agent, step);
+  }
+  return requests;
+}
+
+void Trace::split_steps() {
+  for (const std::size_t step : steps_) {
+    const std::size_t agent = spans_[step].agent;
+    (agent != kNoSpan && spans_[agent].is_turn ? steps_of_turns_ : other_steps_).push_back(step);
+  }
+  if (steps_of_turns_.empty()) std::swap(steps_of_turns_, other_steps_);
 }
 
 }  // namespace runwarden::intake::otlp

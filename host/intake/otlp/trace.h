@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "base/json_members.h"
@@ -40,8 +42,10 @@ struct SpanInTrace {
   std::size_t parent = kNoSpan;      // index in the trace; kNoSpan: not there, or among the span's descendants
   std::size_t caller = kNoSpan;      // the nearest ancestor that is a step or an agent
 
-  bool is_merged = false;  // tells of the same call as its caller, which has its members
-  bool has_inner = false;  // such a span was merged into this one
+  std::size_t agent = kNoSpan;    // the outermost agent around the span, or the span itself
+  bool is_turn = false;           // of an agent: it speaks with the user
+  bool is_merged = false;         // tells of the same call as its caller, which has its members
+  bool has_inner = false;         // such a span was merged into this one
   std::vector<TakenMember> taken;
 
   bool is_step() const { return kind == model::SpanKind::model || kind == model::SpanKind::tool; }
@@ -57,17 +61,25 @@ class Trace {
   explicit Trace(const std::vector<std::string>& spans);
 
   const std::vector<SpanInTrace>& spans() const { return spans_; }
-  const std::vector<std::size_t>& steps() const { return steps_; }  // in order
   std::size_t root() const { return root_; }
-  std::size_t agent() const { return agent_; }
+
+  // Model and tool spans, in order.
+  const std::vector<std::size_t>& steps() const { return steps_; }
+  // The same apart: those inside the turns, and the calls beside them, such as one that makes a title. If none is inside, all count as
+  // such.
+  const std::vector<std::size_t>& steps_of_turns() const { return steps_of_turns_; }
+  const std::vector<std::size_t>& other_steps() const { return other_steps_; }
+
+  // The runs of the agent that make up the trace, usually one: agents, or a structure if there is none.
+  const std::vector<std::size_t>& turns() const { return turns_; }
+  std::size_t first_turn() const { return turns_.empty() ? kNoSpan : turns_.front(); }
+  std::size_t last_turn() const { return turns_.empty() ? kNoSpan : turns_.back(); }
+
+  // The spans that may speak for the run about that turn: a structure that is the root, or else the turn and then the root.
+  std::vector<std::size_t> speakers(std::size_t turn) const;
 
   // True for a single model call without any span that could show tools: whatever else the agent did is not in the trace.
   bool has_only_model_span() const;
-
-  // The spans that may speak for the run: the agent, then the root.
-  std::vector<std::size_t> speakers() const;
-
-  std::size_t first_model() const;
 
   // The span that gave this member of a step: itself, or one inside it that tells of the same call.
   std::size_t giver(std::size_t at, std::string_view member) const;
@@ -83,15 +95,25 @@ class Trace {
   bool is_around(std::size_t outer, std::size_t inner) const;
   void put_outer_first();
   void find_steps();
+  void sort_steps();
+  void sort_by_start(std::vector<std::size_t>& spans) const;
   void find_root();
-  void find_agent();
+  std::vector<std::size_t> outermost_agents();
+  void mark_inside(const std::function<bool(std::size_t)>& is_agent);
+  void find_turns();
+  std::size_t main_of(const std::vector<std::size_t>& agents) const;
+  std::unordered_set<std::string_view> texts_of_models() const;
+  std::unordered_map<std::size_t, std::size_t> requests_of(const std::vector<std::size_t>& agents) const;
+  void split_steps();
 
   std::vector<SpanInTrace> spans_;
   std::unordered_map<std::string, std::size_t> by_id_;
   std::vector<std::size_t> parents_first_;
   std::vector<std::size_t> steps_;
+  std::vector<std::size_t> steps_of_turns_;
+  std::vector<std::size_t> other_steps_;
+  std::vector<std::size_t> turns_;
   std::size_t root_ = kNoSpan;
-  std::size_t agent_ = kNoSpan;
 };
 
 }  // namespace runwarden::intake::otlp

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -30,32 +31,54 @@ std::optional<Source> source_in(const Trace& trace, const std::vector<std::size_
   return std::nullopt;
 }
 
+// The model steps: those of the turns first.
+std::vector<std::size_t> model_steps(const Trace& trace) {
+  std::vector<std::size_t> models;
+  for (const auto* const steps : {&trace.steps_of_turns(), &trace.other_steps()}) {
+    std::copy_if(steps->begin(), steps->end(), std::back_inserter(models),
+                 [&](std::size_t step) { return trace.spans()[step].kind == SpanKind::model; });
+  }
+  return models;
+}
+
+// The spans whose own messages count for that turn, the first that has any.
+std::vector<std::size_t> speakers_and(const Trace& trace, std::size_t turn) {
+  std::vector<std::size_t> spans = trace.speakers(turn);
+  if (turn != kNoSpan) spans.push_back(turn);
+  return spans;
+}
+
 std::optional<Source> request_source(const Trace& trace) {
-  std::vector<std::size_t> spans = trace.speakers();
-  if (trace.first_model() != kNoSpan) spans.push_back(trace.first_model());
+  std::vector<std::size_t> spans = speakers_and(trace, trace.first_turn());
+  const auto models = model_steps(trace);
+  if (!models.empty()) spans.push_back(models.front());
   if (auto source = source_in(trace, spans, "userRequestText")) return source;
   if (trace.root() != kNoSpan && !trace.spans()[trace.root()].name.empty()) return Source{trace.root(), {}};
   return std::nullopt;
 }
 
-// The span whose failure fails the run: the agent, otherwise the root, otherwise the last step if it is a model's.
+// The span whose failure fails the run: the agent in its last turn, otherwise the root, otherwise the last step if it is a model's.
 std::size_t failed_speaker(const Trace& trace) {
-  for (const std::size_t span : trace.speakers()) {
+  for (const std::size_t span : trace.speakers(trace.last_turn())) {
     if (trace.spans()[span].failed) return span;
   }
-  if (trace.steps().empty()) return kNoSpan;
-  const SpanInTrace& last = trace.spans()[trace.steps().back()];
-  return last.failed && last.kind == SpanKind::model ? trace.steps().back() : kNoSpan;
+  if (trace.steps_of_turns().empty()) return kNoSpan;
+  const std::size_t last = trace.steps_of_turns().back();
+  return trace.spans()[last].failed && trace.spans()[last].kind == SpanKind::model ? last : kNoSpan;
+}
+
+bool is_answer(const SpanInTrace& span) {
+  return span.kind == SpanKind::model && !span.failed && span.spoke && span.json("outputSummary") != nullptr;
 }
 
 // The agent's last message to the user. In a failed run, what a model said before further steps does not count.
 std::optional<Source> answer_source(const Trace& trace, bool run_failed) {
-  if (auto source = source_in(trace, trace.speakers(), "outcomeSummary")) return source;
-  for (auto step = trace.steps().rbegin(); step != trace.steps().rend(); ++step) {
-    const SpanInTrace& span = trace.spans()[*step];
-    if (span.kind == SpanKind::model && !span.failed && span.spoke && span.json("outputSummary") != nullptr)
-      return Source{*step, "outputSummary"};
-    if (run_failed) break;
+  if (auto source = source_in(trace, speakers_and(trace, trace.last_turn()), "outcomeSummary")) return source;
+  for (const auto* const steps : {&trace.steps_of_turns(), &trace.other_steps()}) {
+    for (auto step = steps->rbegin(); step != steps->rend(); ++step) {
+      if (is_answer(trace.spans()[*step])) return Source{*step, "outputSummary"};
+      if (run_failed) return std::nullopt;
+    }
   }
   return std::nullopt;
 }
@@ -92,15 +115,15 @@ Sum sum_of(const Trace& trace, std::string_view member) {
   for (const std::size_t step : trace.steps()) {
     if (trace.spans()[step].kind == SpanKind::model) add(step);
   }
-  for (const std::size_t span : trace.speakers()) {
-    if (sum.spans.empty()) add(span);
-  }
+  if (!sum.spans.empty()) return sum;
+  for (const std::size_t turn : trace.turns()) add(turn);
+  if (sum.spans.empty() && trace.root() != kNoSpan) add(trace.root());
   return sum;
 }
 
 // The first span that has the member: those that speak for the run, then the steps.
 std::optional<std::size_t> metadata_source(const Trace& trace, std::string_view member) {
-  std::vector<std::size_t> spans = trace.speakers();
+  std::vector<std::size_t> spans = speakers_and(trace, trace.first_turn());
   spans.insert(spans.end(), trace.steps().begin(), trace.steps().end());
   for (const std::size_t span : spans) {
     if (trace.spans()[span].meta(member) != nullptr) return span;
@@ -113,8 +136,8 @@ constexpr std::string_view kModelTexts[] = {"model", "responseModel"};
 constexpr std::string_view kErrorTexts[] = {"errorCode", "errorMessage"};  // of the span whose failure fails the run
 
 std::optional<std::size_t> model_source(const Trace& trace, std::string_view member) {
-  for (const std::size_t step : trace.steps()) {
-    if (trace.spans()[step].kind == SpanKind::model && trace.spans()[step].meta(member) != nullptr) return step;
+  for (const std::size_t step : model_steps(trace)) {
+    if (trace.spans()[step].meta(member) != nullptr) return step;
   }
   return std::nullopt;
 }
@@ -172,7 +195,7 @@ class RunWriter {
       out.key("success").boolean(false);
       return;
     }
-    const auto speakers = trace_.speakers();
+    const auto speakers = trace_.speakers(trace_.last_turn());
     const bool ok = std::any_of(speakers.begin(), speakers.end(), [&](std::size_t span) { return trace_.spans()[span].ok; });
     if (ok) out.key("success").boolean(true);
   }
@@ -293,7 +316,8 @@ class MappingWriter {
   }
 
   void of_run() {
-    const std::size_t speaker = trace_.agent() != kNoSpan ? trace_.agent() : trace_.root();
+    const auto speakers = trace_.speakers(trace_.first_turn());
+    const std::size_t speaker = speakers.empty() ? kNoSpan : speakers.front();
     const auto request = request_source(trace_);
     if (request) found("/userRequestText", request->span, request->member);
     if (!request || request->member.empty()) missing("/userRequestText", speaker, SpanField::user_request);

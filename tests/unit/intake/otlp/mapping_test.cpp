@@ -461,6 +461,105 @@ TEST(OtlpMapping, AnAnswerOfARunThatFailed_IsItsOutcome_AndTheErrorIsInItsMetada
   EXPECT_EQ(trace_of({}, refunded, 2)["outcomeSummary"], "payment gateway timed out") << "nor is what a call said that failed";
 }
 
+std::string message(const char* role, const std::string& content) {
+  return json::array({{{"role", role}, {"content", content}}}).dump();
+}
+
+AttributeList chat_with(const std::string& asked, const std::string& answered) {
+  AttributeList attributes = {{"gen_ai.operation.name", text("chat")}};
+  if (!asked.empty()) attributes.push_back({"gen_ai.input.messages", message("user", asked)});
+  if (!answered.empty()) attributes.push_back({"gen_ai.output.messages", message("assistant", answered)});
+  return attributes;
+}
+
+AttributeList agent_named(const char* name) {
+  return {{"gen_ai.operation.name", text("invoke_agent")}, {"gen_ai.agent.name", text(name)}};
+}
+
+// An agent under the root of the trace that calls a model once.
+std::string add_agent(TraceBuilder& trace, const char* name, const std::string& asked, const std::string& answered) {
+  OtlpSpan& agent = trace.add("invoke_agent", agent_named(name));
+  const std::string id = agent.span_id;
+  trace.add("chat", chat_with(asked, answered)).parent_id = id;
+  return id;
+}
+
+TEST(OtlpMapping, ModelCallsOutsideTheAgent_AreNeitherItsRequestNorItsAnswer) {
+  TraceBuilder trace;
+  trace.add("POST /chat", {});
+  trace.add("chat", chat_with("Is this safe? Refund order 1", "safe"));
+  const std::string agent = trace.add("invoke_agent main", agent_named("main")).span_id;
+  trace.add("chat", chat_with("Refund order 1", "")).parent_id = agent;
+  OtlpSpan& tool = trace.add("execute_tool issue_refund", {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("issue_refund")}});
+  tool.parent_id = agent;
+  TraceBuilder::fail(tool);
+  trace.add("chat", chat_with("", "Sorry, the refund of order 1 failed.")).parent_id = agent;
+  trace.add("chat", chat_with("Make a title", "Refund of order 1 processed")).status = 2;
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["userRequestText"], "Refund order 1");
+  EXPECT_EQ(run["outcomeSummary"], "Sorry, the refund of order 1 failed.");
+  EXPECT_FALSE(run.contains("success")) << "the title failed, not the agent";
+  EXPECT_EQ(run["steps"].size(), 5u);
+}
+
+TEST(OtlpMapping, ModelCallsOutsideTheAgent_CountWhereThoseInsideSayNothing) {
+  TraceBuilder trace;
+  trace.add("POST /chat", {});
+  trace.add("invoke_agent main", agent_named("main"));
+  trace.add("chat", chat_with("Refund order 1", "Done."));
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["userRequestText"], "Refund order 1");
+  EXPECT_EQ(run["outcomeSummary"], "Done.");
+}
+
+TEST(OtlpMapping, AgentsThatTakeOver_AreNoTurns) {
+  TraceBuilder handoff;
+  handoff.add("POST /chat", {});
+  add_agent(handoff, "triage", "Refund order 1", "Over to refunds.");
+  add_agent(handoff, "refunds", "Refund order 1", "Your refund has been processed.");
+  TraceBuilder pipeline;
+  pipeline.add("POST /chat", {});
+  add_agent(pipeline, "planner", "Refund order 1", "Call issue_refund");
+  add_agent(pipeline, "worker", "Call issue_refund", "Your refund has been processed.");
+  for (const TraceBuilder* const trace : {&handoff, &pipeline}) {
+    const json run = run_of(trace->spans());
+    EXPECT_EQ(run["userRequestText"], "Refund order 1");
+    EXPECT_EQ(run["outcomeSummary"], "Your refund has been processed.");
+    EXPECT_EQ(run["steps"].size(), 2u) << run.dump(1);
+  }
+}
+
+TEST(OtlpMapping, AnotherAgentWithAPromptOfItsOwn_IsAHelper) {
+  TraceBuilder trace;
+  trace.add("POST /chat", {});
+  add_agent(trace, "guard", "Is this safe? Refund order 1", "safe");
+  const std::string main = add_agent(trace, "main", "Refund order 1", "Sorry, it failed.");
+  trace.add("execute_tool issue_refund", {{"gen_ai.operation.name", text("execute_tool")}}).parent_id = main;
+  add_agent(trace, "title", "Make a title", "Refund of order 1 processed");
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["userRequestText"], "Refund order 1");
+  EXPECT_EQ(run["outcomeSummary"], "Sorry, it failed.");
+  EXPECT_EQ(run["metadata"]["name"], "main");
+  EXPECT_EQ(run["steps"].size(), 4u);
+}
+
+TEST(OtlpMapping, AgentsInsideAnAgent_AreNoTurns) {
+  TraceBuilder trace;
+  trace.add("invoke_agent", agent_named("bot"));
+  add_agent(trace, "bot", "Cancel order 5", "Cancelled.");
+  add_agent(trace, "bot", "Cancel order 6", "Cancelled, too.");
+  EXPECT_EQ(run_of(trace.spans())["steps"].size(), 2u);
+}
+
+TEST(OtlpMapping, AgentsAtTheSameTime_AreNoTurns) {
+  TraceBuilder trace;
+  trace.add("POST /batch", {});
+  trace.add("invoke_agent", agent_named("bot")).end_ms += 60'000;
+  trace.add("chat", chat_with("Cancel order 5", "Cancelled.")).parent_id = "0000000000000002";
+  add_agent(trace, "bot", "Cancel order 6", "Cancelled, too.");
+  EXPECT_EQ(run_of(trace.spans())["steps"].size(), 2u);
+}
+
 TEST(OtlpMapping, OneModelSpanAlone_IsMarked) {
   TraceBuilder alone;
   alone.add("chat gpt-4o", {{"gen_ai.operation.name", text("chat")}, {"gen_ai.request.model", text("gpt-4o")}});
