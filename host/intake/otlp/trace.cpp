@@ -295,6 +295,7 @@ void Trace::find_turns() {
   const auto answers = agents.size() == 1 ? std::unordered_set<std::string_view>() : texts_of_models();
   const auto requests = requests_of(agents);
   const std::string* asked = nullptr;
+  std::uint64_t busy_until_ns = 0;
   for (const std::size_t agent : agents) {
     SpanInTrace& span = spans_[agent];
     const std::string* const name = span.meta("name");
@@ -305,8 +306,14 @@ void Trace::find_turns() {
     if (!is_main && !goes_on) continue;
     span.is_turn = true;
     turns_.push_back(agent);
+    if (!goes_on && asked != nullptr && span.start_ns >= busy_until_ns && !is_asked_around(agent)) {
+      span.request = asking->second;
+      steps_.push_back(agent);
+    }
     if (request != nullptr) asked = request;
+    busy_until_ns = std::max(busy_until_ns, span.end_ns);
   }
+  sort_steps();
 }
 
 std::size_t Trace::main_of(const std::vector<std::size_t>& agents) const {
@@ -336,6 +343,15 @@ std::unordered_map<std::size_t, std::size_t> Trace::requests_of(const std::vecto
     if (spans_[step].json("userRequestText") != nullptr) requests.emplace(spans_[step].agent, step);
   }
   return requests;
+}
+
+// True if a span around the agent has the request, of which the agents inside it are parts.
+bool Trace::is_asked_around(std::size_t agent) const {
+  std::size_t looked = 0;
+  for (std::size_t at = spans_[agent].parent; at != kNoSpan && ++looked < kMostAncestors; at = spans_[at].parent) {
+    if (spans_[at].json("userRequestText") != nullptr) return true;
+  }
+  return false;
 }
 
 void Trace::split_steps() {

@@ -44,6 +44,7 @@ struct SpanInTrace {
 
   std::size_t agent = kNoSpan;    // the outermost agent around the span, or the span itself
   bool is_turn = false;           // of an agent: it speaks with the user
+  std::size_t request = kNoSpan;  // of an agent that begins with a further turn of the user: the span that has its text
   bool is_merged = false;         // tells of the same call as its caller, which has its members
   bool has_inner = false;         // such a span was merged into this one
   std::vector<TakenMember> taken;
@@ -63,7 +64,7 @@ class Trace {
   const std::vector<SpanInTrace>& spans() const { return spans_; }
   std::size_t root() const { return root_; }
 
-  // Model and tool spans, in order.
+  // Model and tool spans, and agents that begin with a further turn of the user, in order.
   const std::vector<std::size_t>& steps() const { return steps_; }
   // The same apart: those inside the turns, and the calls beside them, such as one that makes a title. If none is inside, all count as
   // such.
@@ -104,6 +105,7 @@ class Trace {
   std::size_t main_of(const std::vector<std::size_t>& agents) const;
   std::unordered_set<std::string_view> texts_of_models() const;
   std::unordered_map<std::size_t, std::size_t> requests_of(const std::vector<std::size_t>& agents) const;
+  bool is_asked_around(std::size_t agent) const;
   void split_steps();
 
   std::vector<SpanInTrace> spans_;

@@ -182,7 +182,7 @@ class RunWriter {
       const SpanInTrace& span = trace_.spans()[trace_.steps()[i]];
       const SpanInTrace* const before = i == 0 ? nullptr : &trace_.spans()[trace_.steps()[i - 1]];
       failed_before = before != nullptr && before->failed && same_call(*before, span) ? failed_before + 1 : 0;
-      write_step(out, span, failed_before);
+      span.request == kNoSpan ? write_step(out, span, failed_before) : write_user(out, span);
     }
     out.end_array().end_object();
     return text;
@@ -227,6 +227,13 @@ class RunWriter {
     out.key("spans").integer(static_cast<std::int64_t>(trace_.spans().size()));
     if (trace_.root() == kNoSpan || !trace_.spans()[trace_.root()].is_root) out.key("rootArrived").boolean(false);
     if (trace_.has_only_model_span()) out.key("onlyModelSpan").boolean(true);
+    out.end_object();
+  }
+
+  void write_user(JsonWriter& out, const SpanInTrace& agent) {
+    out.begin_object().key("stepId").string(agent.id).key("stepKind").string("user");
+    out.key("outputSummary").raw(*trace_.spans()[agent.request].json("userRequestText"));
+    if (agent.start_ns != 0) out.key("startedAt").string(format_time(ms_of(agent.start_ns)));
     out.end_object();
   }
 
@@ -346,6 +353,7 @@ class MappingWriter {
 
   void of_step(const std::string& step, std::size_t at) {
     const SpanInTrace& span = trace_.spans()[at];
+    if (span.request != kNoSpan) return found(step + "/outputSummary", span.request, "userRequestText");
     const bool tool = span.kind == SpanKind::tool;
     for (const std::string_view name : {"stepName", "errorCode", "errorMessage", "inputSummary", "outputSummary"}) {
       if (span.json(name) != nullptr && (tool || name != "stepName")) found(step + "/" + std::string(name), at, name);

@@ -512,6 +512,40 @@ TEST(OtlpMapping, ModelCallsOutsideTheAgent_CountWhereThoseInsideSayNothing) {
   EXPECT_EQ(run["outcomeSummary"], "Done.");
 }
 
+TEST(OtlpMapping, AFurtherRunOfTheAgent_BeginsWithATurnOfTheUser) {
+  TraceBuilder trace;
+  trace.add("POST /chat", {});
+  add_agent(trace, "bot", "Cancel order 5", "Order 5 has been cancelled.");
+  const std::string second = add_agent(trace, "bot", "And order 6", "Order 6, too.");
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["userRequestText"], "Cancel order 5");
+  EXPECT_EQ(run["outcomeSummary"], "Order 6, too.");
+  ASSERT_EQ(run["steps"].size(), 3u) << run.dump(1);
+  EXPECT_EQ(run["steps"][1]["stepKind"], "user");
+  EXPECT_EQ(run["steps"][1]["stepId"], second);
+  EXPECT_EQ(run["steps"][1]["outputSummary"], "And order 6");
+  const json mapping = mapping_of(trace.spans());
+  EXPECT_THAT(mapping["fields"], testing::Contains(json{{"field", "/steps/1/outputSummary"}, {"spanId", "0000000000000005"}, {"attribute", "gen_ai.input.messages"}}));
+}
+
+TEST(OtlpMapping, AgentsWithoutAParent_AreTurnsWhateverTheirNames) {
+  TraceBuilder trace;
+  OtlpSpan& first = trace.add("invoke_agent", agent_named("one"));
+  first.attributes.push_back({"gen_ai.input.messages", message("user", "Cancel order 5")});
+  first.attributes.push_back({"gen_ai.output.messages", message("assistant", "Order 5 has been cancelled.")});
+  TraceBuilder::fail(first);
+  OtlpSpan& second = trace.add("invoke_agent", agent_named("two"));
+  second.parent_id.clear();
+  second.attributes.push_back({"gen_ai.input.messages", message("user", "Thanks")});
+  second.attributes.push_back({"gen_ai.output.messages", message("assistant", "You are welcome!")});
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["userRequestText"], "Cancel order 5");
+  EXPECT_EQ(run["outcomeSummary"], "You are welcome!");
+  EXPECT_FALSE(run.contains("success")) << "the last turn went well";
+  ASSERT_EQ(run["steps"].size(), 1u);
+  EXPECT_EQ(run["steps"][0]["outputSummary"], "Thanks");
+}
+
 TEST(OtlpMapping, AgentsThatTakeOver_AreNoTurns) {
   TraceBuilder handoff;
   handoff.add("POST /chat", {});
