@@ -121,9 +121,31 @@ Sum sum_of(const Trace& trace, std::string_view member) {
   return sum;
 }
 
+// "gen_ai.tool.name" of "stepName=gen_ai.tool.name inputSummary=...".
+std::string_view attribute_in(std::string_view from, std::string_view member) {
+  while (!from.empty()) {
+    const auto end = std::min(from.find(' '), from.size());
+    const auto one = from.substr(0, end);
+    from.remove_prefix(std::min(end + 1, from.size()));
+    const auto equals = one.find('=');
+    if (one.substr(0, equals) == member) return one.substr(equals + 1);
+  }
+  return {};
+}
+
+// A name that an attribute gives says more than the name of a span, which is the last row of the mapping.
+std::optional<std::size_t> name_source(const Trace& trace, const std::vector<std::size_t>& spans) {
+  const auto has_name = [&](std::size_t span) { return trace.spans()[span].meta("name") != nullptr; };
+  const auto was_given = [&](std::size_t span) { return has_name(span) && attribute_in(trace.spans()[span].from, "name") != "span.name"; };
+  auto found = std::find_if(spans.begin(), spans.end(), was_given);
+  if (found == spans.end()) found = std::find_if(spans.begin(), spans.end(), has_name);
+  return found == spans.end() ? std::nullopt : std::optional(*found);
+}
+
 // The first span that has the member: those that speak for the run, then the steps.
 std::optional<std::size_t> metadata_source(const Trace& trace, std::string_view member) {
   std::vector<std::size_t> spans = speakers_and(trace, trace.first_turn());
+  if (member == "name") return name_source(trace, spans);
   spans.insert(spans.end(), trace.steps().begin(), trace.steps().end());
   for (const std::size_t span : spans) {
     if (trace.spans()[span].meta(member) != nullptr) return span;
@@ -267,18 +289,6 @@ class RunWriter {
 
   const Trace& trace_;
 };
-
-// "gen_ai.tool.name" of "stepName=gen_ai.tool.name inputSummary=...".
-std::string_view attribute_in(std::string_view from, std::string_view member) {
-  while (!from.empty()) {
-    const auto end = std::min(from.find(' '), from.size());
-    const auto one = from.substr(0, end);
-    from.remove_prefix(std::min(end + 1, from.size()));
-    const auto equals = one.find('=');
-    if (one.substr(0, equals) == member) return one.substr(equals + 1);
-  }
-  return {};
-}
 
 class MappingWriter {
  public:

@@ -512,6 +512,17 @@ TEST(OtlpMapping, ModelCallsOutsideTheAgent_CountWhereThoseInsideSayNothing) {
   EXPECT_EQ(run["outcomeSummary"], "Done.");
 }
 
+TEST(OtlpMapping, TheAgentsName_ComesBeforeWhatSpansAreCalled) {
+  TraceBuilder trace;
+  trace.add("invocation", {});
+  trace.add("invoke_agent bot", agent_named("bot"));
+  EXPECT_EQ(run_of(trace.spans(), "gcp.vertex.agent")["metadata"]["name"], "bot");
+  TraceBuilder workflow;
+  workflow.add("workflow", {{"gen_ai.operation.name", text("invoke_workflow")}, {"gen_ai.workflow.name", text("support")}});
+  workflow.add("invoke_agent bot", agent_named("bot"));
+  EXPECT_EQ(run_of(workflow.spans())["metadata"]["name"], "support") << "a name that the root was given";
+}
+
 TEST(OtlpMapping, AFurtherRunOfTheAgent_BeginsWithATurnOfTheUser) {
   TraceBuilder trace;
   trace.add("POST /chat", {});
