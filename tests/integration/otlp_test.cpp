@@ -204,6 +204,41 @@ TEST_F(OtlpServer, Refusals_AreInTheEncodingOfTheRequest) {
   EXPECT_EQ(send("", kProtobuf, {}, "/v1/ingest/runs").status, 415);
 }
 
+// A tool whose failure only an inner instrumentation tells, and a title that is made beside the agent.
+TEST_F(OtlpServer, ATraceWithMoreThanTheAgent_IsReadAsTheAgents) {
+  std::vector<OtlpSpan> spans = refund(1);
+  OtlpSpan root = spans[2];
+  root.span_id = "0000000000000001";
+  root.name = "POST /chat";
+  root.attributes.clear();
+  OtlpSpan inner = spans[0];
+  inner.parent_id = inner.span_id;
+  inner.span_id = "000000000000000d";
+  spans[0].attributes.pop_back();
+  spans[0].status = 0;
+  spans[0].status_message.clear();
+  spans[1].attributes.back() = {"gen_ai.output.messages", text(R"([{"role":"assistant","content":"Sorry, the refund failed."}])")};
+  spans[1].attributes.push_back({"gen_ai.input.messages", text(R"([{"role":"user","content":"Refund order 8842"}])")});
+  spans[2].attributes.resize(1);
+  spans[2].parent_id = root.span_id;
+  OtlpSpan title = spans[1];
+  title.parent_id = root.span_id;
+  title.span_id = "000000000000000e";
+  title.start_ms += 1000;
+  title.attributes.pop_back();
+  title.attributes.back() = {"gen_ai.output.messages", text(R"([{"role":"assistant","content":"Your refund has been processed."}])")};
+  spans.insert(spans.end(), {inner, title, root});
+  ASSERT_EQ(send(otlp_json(spans)).status, 200);
+  json run = resolved(trace_id(1));
+  EXPECT_EQ(run["userRequestText"], "Refund order 8842");
+  EXPECT_EQ(run["outcomeSummary"], "Sorry, the refund failed.");
+  ASSERT_EQ(run["steps"].size(), 3u) << run.dump(1);
+  EXPECT_EQ(run["steps"][0]["status"], "failed");
+  EXPECT_EQ(run["steps"][0]["errorMessage"], "502 Bad Gateway");
+  EXPECT_EQ(run["steps"][0]["inputSummary"], R"({"order":8842})");
+  for (const json& failure : run["failures"]) EXPECT_NE(failure["detectorKey"], "false_success") << failure.dump(1);
+}
+
 TEST_F(OtlpServer, AKey_MayComeAsOthersSendIt) {
   const std::string basic = "Authorization: Basic " + bytes_to_base64("runwarden:" + key_) + "\r\n";
   EXPECT_EQ(send("{}", kJson, {}, kTraces, basic).status, 200);
