@@ -204,6 +204,21 @@ TEST_F(OtlpServer, Refusals_AreInTheEncodingOfTheRequest) {
   EXPECT_EQ(send("", kProtobuf, {}, "/v1/ingest/runs").status, 415);
 }
 
+TEST_F(OtlpServer, JsonOfTheWrongShape_IsRefusedAndNotLost) {
+  const auto refused = [&](const std::string& body) {
+    const HttpAnswer answer = send(body);
+    EXPECT_EQ(answer.status, 400) << body;
+    return answer.body;
+  };
+  EXPECT_THAT(refused(R"({"resourceSpans":{"scopeSpans":[]}})"), HasSubstr("/resourceSpans must be a list"));
+  const std::string good = otlp_json({refund(1)[0]});
+  std::string bad = good;
+  bad.replace(bad.find(R"("attributes":[{"key":"gen_ai)"), 13, R"("attributes":7,"x":)");
+  EXPECT_THAT(refused(bad), HasSubstr("/resourceSpans/0/scopeSpans/0/spans/0/attributes must be a list"));
+  EXPECT_EQ(get("/v1/runs/" + trace_id(1))["status"], 404);
+  EXPECT_EQ(send(good).status, 200);
+}
+
 // A tool whose failure only an inner instrumentation tells, and a title that is made beside the agent.
 TEST_F(OtlpServer, ATraceWithMoreThanTheAgent_IsReadAsTheAgents) {
   std::vector<OtlpSpan> spans = refund(1);

@@ -26,14 +26,40 @@ constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 // The names that have a meaning somewhere in a request, the most frequent first.
 enum class Key : std::uint8_t {
-  key, value, string_value, int_value, spans, scope, name, attributes, trace_id, span_id, parent_span_id, start_time_unix_nano,
-  end_time_unix_nano, status, code, message, flags, events, bool_value, double_value, bytes_value, array_value, kvlist_value,
-  values, resource, scope_spans, resource_spans, other,
+  key,
+  value,
+  string_value,
+  int_value,
+  spans,
+  scope,
+  name,
+  attributes,
+  trace_id,
+  span_id,
+  parent_span_id,
+  start_time_unix_nano,
+  end_time_unix_nano,
+  status,
+  code,
+  message,
+  flags,
+  events,
+  bool_value,
+  double_value,
+  bytes_value,
+  array_value,
+  kvlist_value,
+  values,
+  resource,
+  scope_spans,
+  resource_spans,
+  other,
 };
 constexpr std::array<std::string_view, 27> kKeys{
-    "key", "value", "stringValue", "intValue", "spans", "scope", "name", "attributes", "traceId", "spanId", "parentSpanId",
-    "startTimeUnixNano", "endTimeUnixNano", "status", "code", "message", "flags", "events", "boolValue", "doubleValue",
-    "bytesValue", "arrayValue", "kvlistValue", "values", "resource", "scopeSpans", "resourceSpans"};
+    "key",      "value",      "stringValue",  "intValue",          "spans",           "scope",      "name",        "attributes",
+    "traceId",  "spanId",     "parentSpanId", "startTimeUnixNano", "endTimeUnixNano", "status",     "code",        "message",
+    "flags",    "events",     "boolValue",    "doubleValue",       "bytesValue",      "arrayValue", "kvlistValue", "values",
+    "resource", "scopeSpans", "resourceSpans"};
 
 Key key_of(std::string_view name) {
   return static_cast<Key>(std::find(kKeys.begin(), kKeys.end(), name) - kKeys.begin());
@@ -58,29 +84,40 @@ std::string_view id_of(std::string_view text, std::size_t digits, Arena& arena) 
   return keep_text(arena, id);
 }
 
-template <class Integer>
-std::optional<Integer> integer_of(const JsonScalar& value) {
-  Integer number = 0;
-  const char* const end = value.text.data() + value.text.size();
-  const auto read = std::from_chars(value.text.data(), end, number);
-  if (read.ec == std::errc() && read.ptr == end && !value.text.empty()) return number;
-  const bool whole = value.type == JsonScalar::Type::number && value.number == std::floor(value.number);
-  const auto most = static_cast<double>(std::numeric_limits<Integer>::max());
-  const auto least = static_cast<double>(std::numeric_limits<Integer>::min());
-  if (!whole || value.number < least || value.number >= most) return std::nullopt;
-  return static_cast<Integer>(value.number);
-}
-
 // A double as protobuf's JSON mapping writes it: a number, or a string that holds one, "NaN" or "Infinity".
-double number_of(const JsonScalar& value) {
+std::optional<double> number_of(const JsonScalar& value) {
   if (value.type == JsonScalar::Type::number) return value.number;
+  if (value.type != JsonScalar::Type::string) return std::nullopt;
+  if (value.text == "NaN") return std::numeric_limits<double>::quiet_NaN();
   if (value.text == "Infinity") return std::numeric_limits<double>::infinity();
   if (value.text == "-Infinity") return -std::numeric_limits<double>::infinity();
   double number = 0;
   const char* const end = value.text.data() + value.text.size();
   const auto read = std::from_chars(value.text.data(), end, number);
   const bool good = read.ec == std::errc() && read.ptr == end && !value.text.empty();
-  return good ? number : std::numeric_limits<double>::quiet_NaN();
+  return good ? std::optional(number) : std::nullopt;
+}
+
+template <class Integer>
+std::optional<Integer> integer_of(const JsonScalar& value) {
+  Integer integer = 0;
+  const char* const end = value.text.data() + value.text.size();
+  const auto read = std::from_chars(value.text.data(), end, integer);
+  if (read.ec == std::errc() && read.ptr == end && !value.text.empty()) return integer;
+  const auto number = number_of(value);
+  const auto most = static_cast<double>(std::numeric_limits<Integer>::max());
+  const auto least = static_cast<double>(std::numeric_limits<Integer>::min());
+  if (!number || *number != std::floor(*number) || *number < least || *number >= most) return std::nullopt;
+  return static_cast<Integer>(*number);
+}
+
+std::optional<StatusCode> status_of(const JsonScalar& value) {
+  if (value.text == "STATUS_CODE_ERROR") return StatusCode::error;
+  if (value.text == "STATUS_CODE_OK") return StatusCode::ok;
+  if (value.text == "STATUS_CODE_UNSET") return StatusCode::unset;
+  const auto code = integer_of<std::int64_t>(value);
+  if (!code) return std::nullopt;
+  return *code == 2 ? StatusCode::error : *code == 1 ? StatusCode::ok : StatusCode::unset;
 }
 
 struct KnownOrigin {
@@ -102,31 +139,38 @@ class RequestReader final : public JsonEvents {
   bool scalar(const JsonScalar& value) override {
     if (skipping_ > 0) return true;
     if (frames_.empty()) return stop("the body is not a JSON object");
-    take_scalar(frames_.back(), value);
-    return true;
+    Frame& at = frames_.back();
+    if (is_list(at.in)) {
+      ++at.items;
+      return refuse_value();
+    }
+    // As in protobuf's JSON mapping, null means absent. It also takes the place of numbers that JSON cannot express.
+    if (value.type == JsonScalar::Type::null && key_ != Key::double_value) return true;
+    return take_scalar(at, value) || refuse_value();
   }
 
   bool open_object() override {
     if (!enter()) return false;
     if (skipping_ > 0) return skip();
     if (frames_.empty()) return push({In::request});
-    const Frame& at = frames_.back();
+    Frame& at = frames_.back();
+    ++at.items;
     switch (at.in) {
       case In::resource_spans_list: return begin_resource();
-      case In::resource_spans: return key_ == Key::resource ? begin_origin(In::resource, saw_scopes_) : skip();
+      case In::resource_spans: return key_ == Key::resource ? begin_origin(In::resource, saw_scopes_) : skip_unknown();
       case In::scope_spans_list: return begin_scope();
-      case In::scope_spans: return key_ == Key::scope ? begin_origin(In::scope, saw_spans_) : skip();
+      case In::scope_spans: return key_ == Key::scope ? begin_origin(In::scope, saw_spans_) : skip_unknown();
       case In::spans: return begin_span();
-      case In::span: return key_ == Key::status ? push({In::status}) : skip();
+      case In::span: return key_ == Key::status ? push({In::status}) : skip_unknown();
       case In::events: return begin_event();
       case In::attributes: return begin_pair(at);
-      case In::pair: return key_ == Key::value ? push({In::value, nullptr, &at.pairs->back().value, at.depth}) : skip();
+      case In::pair: return key_ == Key::value ? push({In::value, nullptr, &at.pairs->back().value, at.depth}) : skip_unknown();
       case In::value:
         if (key_ == Key::array_value) return begin_container(at, AnyValue::Kind::list);
         if (key_ == Key::kvlist_value) return begin_container(at, AnyValue::Kind::map);
-        return skip();
+        return skip_unknown();
       case In::items: return begin_item(at);
-      default: return skip();
+      default: return skip_unknown();
     }
   }
 
@@ -134,26 +178,27 @@ class RequestReader final : public JsonEvents {
     if (!enter()) return false;
     if (skipping_ > 0) return skip();
     if (frames_.empty()) return stop("the body is not a JSON object");
-    const Frame& at = frames_.back();
+    Frame& at = frames_.back();
+    ++at.items;
     const bool attributes = key_ == Key::attributes;
     switch (at.in) {
-      case In::request: return key_ == Key::resource_spans ? push({In::resource_spans_list}) : skip();
+      case In::request: return key_ == Key::resource_spans ? push({In::resource_spans_list}) : skip_unknown();
       case In::resource_spans:
-        if (key_ != Key::scope_spans) return skip();
+        if (key_ != Key::scope_spans) return skip_unknown();
         saw_scopes_ = true;
         return push({In::scope_spans_list});
-      case In::resource: return attributes ? push({In::attributes, &resource_, nullptr, 0}) : skip();
+      case In::resource: return attributes ? push({In::attributes, &resource_, nullptr, 0}) : skip_unknown();
       case In::scope_spans:
-        if (key_ != Key::spans) return skip();
+        if (key_ != Key::spans) return skip_unknown();
         saw_spans_ = true;
         return pass_ == Pass::origins ? skip() : push({In::spans});
       case In::span:
         if (attributes) return push({In::attributes, &span_.attributes, nullptr, 0});
-        return key_ == Key::events ? push({In::events}) : skip();
-      case In::event: return attributes ? push({In::attributes, &span_.events.back().attributes, nullptr, 0}) : skip();
-      case In::list: return key_ == Key::values ? push({In::items, nullptr, at.value, at.depth}) : skip();
-      case In::map: return key_ == Key::values ? push({In::attributes, &at.value->members, nullptr, at.depth}) : skip();
-      default: return skip();
+        return key_ == Key::events ? push({In::events}) : skip_unknown();
+      case In::event: return attributes ? push({In::attributes, &span_.events.back().attributes, nullptr, 0}) : skip_unknown();
+      case In::list: return key_ == Key::values ? push({In::items, nullptr, at.value, at.depth}) : skip_unknown();
+      case In::map: return key_ == Key::values ? push({In::attributes, &at.value->members, nullptr, at.depth}) : skip_unknown();
+      default: return skip_unknown();
     }
   }
 
@@ -211,10 +256,64 @@ class RequestReader final : public JsonEvents {
     In in = In::request;
     Attributes* pairs = nullptr;
     AnyValue* value = nullptr;
-    int depth = 0;  // nesting of values
+    int depth = 0;          // nesting of values
+    Key key = Key::other;   // its name in the object around it
+    std::size_t items = 0;  // of a list: begun so far
   };
 
+  static bool is_list(In in) {
+    return in == In::resource_spans_list || in == In::scope_spans_list || in == In::spans || in == In::events || in == In::attributes ||
+           in == In::items;
+  }
+
+  // What the value must be; null for unknown members, whose values are skipped.
+  static const char* expected(In in, Key key) {
+    if (is_list(in)) return "an object";
+    switch (key) {
+      case Key::resource_spans: return in == In::request ? "a list" : nullptr;
+      case Key::resource: return in == In::resource_spans ? "an object" : nullptr;
+      case Key::scope_spans: return in == In::resource_spans ? "a list" : nullptr;
+      case Key::scope: return in == In::scope_spans ? "an object" : nullptr;
+      case Key::spans: return in == In::scope_spans ? "a list" : nullptr;
+      case Key::attributes: return in == In::resource || in == In::span || in == In::event ? "a list" : nullptr;
+      case Key::name: return in == In::scope || in == In::span || in == In::event ? "a string" : nullptr;
+      case Key::start_time_unix_nano:
+      case Key::end_time_unix_nano: return in == In::span ? "an integer from 0 to 2^64 - 1, as a string or a number" : nullptr;
+      case Key::flags: return in == In::span ? "an integer from 0 to 2^32 - 1" : nullptr;
+      case Key::status: return in == In::span ? "an object" : nullptr;
+      case Key::events: return in == In::span ? "a list" : nullptr;
+      case Key::code: return in == In::status ? "a number, or the name of a status code" : nullptr;
+      case Key::message: return in == In::status ? "a string" : nullptr;
+      case Key::key: return in == In::pair ? "a string" : nullptr;
+      case Key::value: return in == In::pair ? "an object" : nullptr;
+      case Key::string_value: return in == In::value ? "a string" : nullptr;
+      case Key::bool_value: return in == In::value ? "true or false" : nullptr;
+      case Key::int_value:
+      case Key::double_value: return in == In::value ? "a number, or a string that holds one" : nullptr;
+      case Key::array_value:
+      case Key::kvlist_value: return in == In::value ? "an object" : nullptr;
+      case Key::values: return in == In::list || in == In::map ? "a list" : nullptr;
+      default: return nullptr;
+    }
+  }
+
+  // A JSON Pointer (RFC 6901) to the value that is being read.
+  std::string place() const {
+    std::string pointer;
+    for (std::size_t i = 0; i < frames_.size(); ++i) {
+      const Key key = i + 1 < frames_.size() ? frames_[i + 1].key : key_;
+      pointer +=
+          is_list(frames_[i].in) ? "/" + std::to_string(frames_[i].items - 1) : "/" + std::string(kKeys[static_cast<std::size_t>(key)]);
+    }
+    return pointer;
+  }
+
+  bool refuse_value() { return stop(place() + " must be " + expected(frames_.back().in, key_)); }
+
+  bool skip_unknown() { return expected(frames_.back().in, key_) == nullptr ? skip() : refuse_value(); }
+
   bool push(Frame frame) {
+    frame.key = key_;
     frames_.push_back(frame);
     key_ = Key::other;
     return true;
@@ -327,47 +426,55 @@ class RequestReader final : public JsonEvents {
     if (value_fault_.empty()) value_fault_ = std::move(fault);
   }
 
-  void take_scalar(const Frame& at, const JsonScalar& value) {
-    const bool text = value.type == JsonScalar::Type::string;
+  // False if the value is not what its member must be.
+  bool take_scalar(const Frame& at, const JsonScalar& value) {
     switch (at.in) {
       case In::scope:
-        if (!text || key_ != Key::name) return;
+        if (key_ != Key::name) return true;
+        if (value.type != JsonScalar::Type::string) return false;
         scope_ = value.text;
         if (pass_ == Pass::origins) origins_.back().scopes.back() = scope_;
-        return;
+        return true;
       case In::span: return take_of_span(value);
       case In::status:
-        if (text && key_ == Key::message) span_.status_message = keep_text(*arena_, value.text);
-        if (key_ == Key::code) span_.status = status_of(value);
-        return;
-      case In::event:
-        if (text && key_ == Key::name) span_.events.back().name = keep_text(*arena_, value.text);
-        return;
-      case In::pair:
-        if (text && key_ == Key::key) at.pairs->back().key = keep_text(*arena_, value.text);
-        return;
+        if (key_ == Key::code) return take(status_of(value), span_.status);
+        return key_ != Key::message || take_text(value, span_.status_message);
+      case In::event: return key_ == Key::name ? take_text(value, span_.events.back().name) : expected(at.in, key_) == nullptr;
+      case In::pair: return key_ == Key::key ? take_text(value, at.pairs->back().key) : expected(at.in, key_) == nullptr;
       case In::value: return take_value(*at.value, value);
-      default: return;
+      default: return expected(at.in, key_) == nullptr;
     }
   }
 
-  static StatusCode status_of(const JsonScalar& value) {
-    if (value.text == "STATUS_CODE_ERROR") return StatusCode::error;
-    if (value.text == "STATUS_CODE_OK") return StatusCode::ok;
-    const auto code = integer_of<std::int64_t>(value);
-    if (!code) return StatusCode::unset;
-    return *code == 2 ? StatusCode::error : *code == 1 ? StatusCode::ok : StatusCode::unset;
+  template <class Value>
+  static bool take(const std::optional<Value>& value, Value& into) {
+    if (value) into = *value;
+    return value.has_value();
   }
 
-  void take_of_span(const JsonScalar& value) {
-    const bool text = value.type == JsonScalar::Type::string;
-    if (text && key_ == Key::trace_id) span_.trace_id = id_of(value.text, 32, *arena_);
-    if (text && key_ == Key::span_id) span_.span_id = id_of(value.text, 16, *arena_);
-    if (text && key_ == Key::parent_span_id) span_.parent_span_id = id_of(value.text, 16, *arena_);
-    if (text && key_ == Key::name) span_.name = keep_text(*arena_, value.text);
-    if (key_ == Key::start_time_unix_nano) span_.start_ns = integer_of<std::uint64_t>(value).value_or(0);
-    if (key_ == Key::end_time_unix_nano) span_.end_ns = integer_of<std::uint64_t>(value).value_or(0);
-    if (key_ == Key::flags) span_.flags = integer_of<std::uint32_t>(value).value_or(0);
+  bool take_text(const JsonScalar& value, std::string_view& into) {
+    if (value.type != JsonScalar::Type::string) return false;
+    into = keep_text(*arena_, value.text);
+    return true;
+  }
+
+  // A bad id costs its own span only (end_span).
+  bool take_id(const JsonScalar& value, std::size_t digits, std::string_view& into) {
+    if (value.type == JsonScalar::Type::string) into = id_of(value.text, digits, *arena_);
+    return true;
+  }
+
+  bool take_of_span(const JsonScalar& value) {
+    switch (key_) {
+      case Key::trace_id: return take_id(value, 32, span_.trace_id);
+      case Key::span_id: return take_id(value, 16, span_.span_id);
+      case Key::parent_span_id: return take_id(value, 16, span_.parent_span_id);
+      case Key::name: return take_text(value, span_.name);
+      case Key::start_time_unix_nano: return take(integer_of<std::uint64_t>(value), span_.start_ns);
+      case Key::end_time_unix_nano: return take(integer_of<std::uint64_t>(value), span_.end_ns);
+      case Key::flags: return take(integer_of<std::uint32_t>(value), span_.flags);
+      default: return expected(In::span, key_) == nullptr;
+    }
   }
 
   static void become(AnyValue& into, AnyValue::Kind kind) {
@@ -375,26 +482,38 @@ class RequestReader final : public JsonEvents {
     into.kind = kind;
   }
 
-  void take_value(AnyValue& into, const JsonScalar& value) {
-    const bool text = value.type == JsonScalar::Type::string;
-    if (text && key_ == Key::string_value) {
-      become(into, AnyValue::Kind::text);
-      into.text = keep_text(*arena_, value.text);
-    } else if (key_ == Key::bool_value && value.type == JsonScalar::Type::boolean) {
-      become(into, AnyValue::Kind::boolean);
-      into.boolean = value.boolean;
-    } else if (key_ == Key::int_value) {
-      if (const auto integer = integer_of<std::int64_t>(value)) {
-        become(into, AnyValue::Kind::integer);
-        into.integer = *integer;
-      }
-    } else if (key_ == Key::double_value && value.type != JsonScalar::Type::boolean) {
-      become(into, AnyValue::Kind::number);
-      into.number = number_of(value);
-    } else if (text && key_ == Key::bytes_value) {
-      become(into, AnyValue::Kind::bytes);
-      into.text = keep_text(*arena_, bytes_from_base64(value.text).bytes);
+  bool take_value(AnyValue& into, const JsonScalar& value) {
+    switch (key_) {
+      case Key::string_value: become(into, AnyValue::Kind::text); return take_text(value, into.text);
+      case Key::bool_value:
+        become(into, AnyValue::Kind::boolean);
+        into.boolean = value.boolean;
+        return value.type == JsonScalar::Type::boolean;
+      case Key::int_value: return take_integer(into, value) || take_number(into, value);  // JavaScript has whole numbers beyond 64 bits
+      case Key::double_value: return take_number(into, value);
+      case Key::bytes_value:
+        if (value.type != JsonScalar::Type::string) return true;
+        become(into, AnyValue::Kind::bytes);
+        into.text = keep_text(*arena_, bytes_from_base64(value.text).bytes);
+        return true;
+      default: return expected(In::value, key_) == nullptr;
     }
+  }
+
+  static bool take_integer(AnyValue& into, const JsonScalar& value) {
+    const auto integer = integer_of<std::int64_t>(value);
+    if (!integer) return false;
+    become(into, AnyValue::Kind::integer);
+    into.integer = *integer;
+    return true;
+  }
+
+  static bool take_number(AnyValue& into, const JsonScalar& value) {
+    const auto number = value.type == JsonScalar::Type::null ? std::numeric_limits<double>::quiet_NaN() : number_of(value);
+    if (!number) return false;
+    become(into, AnyValue::Kind::number);
+    into.number = *number;
+    return true;
   }
 
   void end_span() {

@@ -179,7 +179,9 @@ TEST(OtlpDecode, Numbers_AreTextsOrNumbers) {
   EXPECT_EQ(value_of(R"({"intValue":131})").integer, 131);
   EXPECT_EQ(value_of(R"({"intValue":1.31e2})").integer, 131);
   EXPECT_EQ(value_of(R"({"intValue":"-1"})").integer, -1);
-  EXPECT_EQ(value_of(R"({"intValue":"many"})").kind, AnyValue::Kind::null);
+  EXPECT_EQ(value_of(R"({"intValue":"1.31e2"})").integer, 131);
+  EXPECT_EQ(value_of(R"({"intValue":100000000000000000000})").number, 1e20) << "as JavaScript writes it";
+  EXPECT_EQ(value_of(R"({"intValue":1.5})").number, 1.5);
   EXPECT_EQ(value_of(R"({"doubleValue":"0.25"})").number, 0.25);
   EXPECT_EQ(value_of(R"({"doubleValue":3})").number, 3.0);
   const auto spans = decoded_json(with_members(R"("startTimeUnixNano":1795187442052959697,"endTimeUnixNano":"1795187442052959698","flags":"769")"));
@@ -193,6 +195,7 @@ TEST(OtlpDecode, NumbersThatJsonHasNoTextFor_AreNoFault) {
   EXPECT_TRUE(std::isnan(value_of(R"({"doubleValue":"NaN"})").number));
   EXPECT_TRUE(std::isinf(value_of(R"({"doubleValue":"-Infinity"})").number));
   EXPECT_TRUE(std::isnan(value_of(R"({"doubleValue":null})").number));
+  EXPECT_EQ(value_of(R"({"intValue":NaN})").kind, AnyValue::Kind::null);
   EXPECT_TRUE(std::isnan(value_of(R"({"doubleValue":NaN})").number));
   EXPECT_TRUE(std::isnan(value_of(R"({"doubleValue":-Infinity})").number));
   EXPECT_EQ(value_of(R"({"stringValue":"NaN, Infinity"})").text, "NaN, Infinity");
@@ -212,11 +215,65 @@ TEST(OtlpDecode, ListsAndMaps_AreRead) {
   EXPECT_EQ(text, R"({"x":[1,"b",null],"y":"AQI=","z":{}})");
 }
 
-TEST(OtlpDecode, UnknownMembersAndTypes_AreSkipped) {
+TEST(OtlpDecode, AMemberOfAnotherType_IsRefusedWithItsPlace) {
+  const auto refusal = [](const std::string& body) {
+    Collect sink;
+    const Status read = decode(body, Encoding::json, {}, sink);
+    return read.ok() ? "taken: " + body : read.error().detail.substr(0, read.error().detail.find(';'));
+  };
+  const auto of_span = [&](const std::string& members) { return refusal(with_members(members)); };
+  const std::string span = "/resourceSpans/0/scopeSpans/0/spans/0";
+  EXPECT_EQ(refusal(R"({"resourceSpans":{"scopeSpans":[]}})"), "/resourceSpans must be a list");
+  EXPECT_EQ(refusal(R"({"resourceSpans":"x"})"), "/resourceSpans must be a list");
+  EXPECT_EQ(refusal(R"({"resourceSpans":[{},7]})"), "/resourceSpans/1 must be an object");
+  EXPECT_EQ(refusal(R"({"resourceSpans":[{"resource":[]}]})"), "/resourceSpans/0/resource must be an object");
+  EXPECT_EQ(refusal(R"({"resourceSpans":[{"resource":{"attributes":{}}}]})"), "/resourceSpans/0/resource/attributes must be a list");
+  EXPECT_EQ(refusal(R"({"resourceSpans":[{"scopeSpans":{}}]})"), "/resourceSpans/0/scopeSpans must be a list");
+  EXPECT_EQ(refusal(R"({"resourceSpans":[{"scopeSpans":[{},{"scope":{"name":5}}]}]})"),
+            "/resourceSpans/0/scopeSpans/1/scope/name must be a string");
+  EXPECT_EQ(refusal(R"({"resourceSpans":[{"scopeSpans":[{"spans":{"name":"x"}}]}]})"),
+            "/resourceSpans/0/scopeSpans/0/spans must be a list");
+  for (const char* const item : {"\"x\"", "5", "null", "[]"}) {
+    EXPECT_EQ(refusal(R"({"resourceSpans":[{"scopeSpans":[{"spans":[{},)" + std::string(item) + "]}]}]}"),
+              "/resourceSpans/0/scopeSpans/0/spans/1 must be an object");
+  }
+  EXPECT_EQ(of_span(R"("attributes":{"key":"a"})"), span + "/attributes must be a list");
+  EXPECT_EQ(of_span(R"("attributes":[{"key":"a","value":{}},{"key":"a","value":"chat"}])"), span + "/attributes/1/value must be an object");
+  EXPECT_EQ(of_span(R"("attributes":[{"key":7}])"), span + "/attributes/0/key must be a string");
+  EXPECT_EQ(of_span(R"("events":[{"attributes":[{"value":{"arrayValue":{"values":[{},{"stringValue":1}]}}}]}])"),
+            span + "/events/0/attributes/0/value/arrayValue/values/1/stringValue must be a string");
+  EXPECT_EQ(of_span(R"("attributes":[{"value":{"kvlistValue":[]}}])"), span + "/attributes/0/value/kvlistValue must be an object");
+  EXPECT_EQ(of_span(R"("attributes":[{"value":{"intValue":"many"}}])"),
+            span + "/attributes/0/value/intValue must be a number, or a string that holds one");
+  EXPECT_EQ(of_span(R"("attributes":[{"value":{"boolValue":"true"}}])"), span + "/attributes/0/value/boolValue must be true or false");
+  for (const char* const time :
+       {"\"abc\"", "-5", "\"-5\"", "1.5", "true", "18446744073709551616", "\"18446744073709551616\"", "{}", "[]"}) {
+    EXPECT_THAT(of_span(R"("startTimeUnixNano":)" + std::string(time)), HasSubstr(span + "/startTimeUnixNano must be an integer")) << time;
+  }
+  EXPECT_EQ(of_span(R"("status":"ERROR")"), span + "/status must be an object");
+  EXPECT_EQ(of_span(R"("status":{"code":"ERROR"})"), span + "/status/code must be a number, or the name of a status code");
+  EXPECT_EQ(of_span(R"("name":5)"), span + "/name must be a string");
+}
+
+TEST(OtlpDecode, Null_IsAbsent) {
+  const auto spans = decoded_json(with_members(
+      R"("name":null,"startTimeUnixNano":null,"parentSpanId":null,"status":null,"events":null,"flags":null,)"
+      R"("attributes":[{"key":null,"value":null},{"key":"a","value":{"stringValue":null,"arrayValue":null,"boolValue":true}}])"));
+  ASSERT_EQ(spans.size(), 1u);
+  EXPECT_EQ(spans[0].span.fault, "");
+  EXPECT_EQ(spans[0].span.start_ns, 0u);
+  EXPECT_TRUE(find(spans[0].span.attributes, "a")->boolean);
+  EXPECT_TRUE(
+      decoded_json(
+          R"({"resourceSpans":[{"resource":null,"scopeSpans":null},{"resource":{"attributes":null},"scopeSpans":[{"scope":null,"spans":null}]}]})")
+          .empty());
+}
+
+TEST(OtlpDecode, UnknownMembers_AreSkipped) {
   const auto spans = decoded_json(
       R"({"x":{"spans":[{}]},"resourceSpans":[{"schemaUrl":"u","resource":{"attributes":[{"key":"service.name","value":{"stringValue":"s","new":[1]}}]},)"
       R"("scopeSpans":[{"scope":{"name":"n","version":"1"},"spans":[{"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b7169203331",)"
-      R"("links":[{"traceId":"0af7651916cd43dd8448eb211c80319c"}],"attributes":{"key":"a"},"status":7,"future":{"a":[{"b":1}]},"name":"n"}]}]}]})");
+      R"("links":[{"traceId":"0af7651916cd43dd8448eb211c80319c"}],"kind":"SPAN_KIND_CLIENT","future":{"a":[{"b":1}]},"name":"n"}]}]}]})");
   ASSERT_EQ(spans.size(), 1u);
   EXPECT_EQ(spans[0].span.fault, "");
   EXPECT_EQ(spans[0].span.name, "n");
