@@ -156,7 +156,8 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
         switch (result.outcome) {
           case Outcome::stored:
           case Outcome::replayed: return answer(job, *result.buffered);
-          case Outcome::run_conflict: return job->tell(refused(run_conflict(job->events.run_id)));
+          case Outcome::run_conflict:  // the run has another source
+            return job->tell(refused(run_conflict(job->events.run_id, model::RunSource::otlp)));
           default: return job->tell(not_stored(std::move(result)));
         }
       },

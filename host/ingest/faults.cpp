@@ -11,11 +11,11 @@ constexpr int kAwayRetryS = 5;  // a store that fails over is back within second
 
 }  // namespace
 
-Error run_conflict(std::string_view run_id) {
-  return {Code::conflict,
-          "runId \"" + std::string(run_id) + "\" is already stored with different content; send the changed run under a new runId",
-          {},
-          {}};
+Error run_conflict(std::string_view run_id, model::RunSource stored) {
+  const char* const why = stored == model::RunSource::otlp
+                              ? " belongs to a run that came from OpenTelemetry; send more spans of that trace, or use a new runId"
+                              : " is already stored with different content; send the changed run under a new runId";
+  return {Code::conflict, "runId \"" + std::string(run_id) + "\"" + why, {}, {}};
 }
 
 Error idempotency_conflict() {

@@ -7,13 +7,15 @@
 
 #include "base/result.h"
 #include "ingest/ingest_answer.h"
+#include "model/run_record.h"
 #include "store/write_result.h"
 
 namespace runwarden::ingest {
 
 // The answer to a write that failed or is in doubt. The caller words conflicts with a stored run.
 IngestAnswer not_stored(store::WriteResult result);
-Error run_conflict(std::string_view run_id);
+// `stored` is the source of the run that has the runId.
+Error run_conflict(std::string_view run_id, model::RunSource stored);
 Error idempotency_conflict();
 // The store is full: something must be freed or deleted first.
 Error no_room(std::string why);

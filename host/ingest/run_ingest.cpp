@@ -158,7 +158,9 @@ std::optional<IngestAnswer> RunIngest::answered_before(Job& job, const store::Lo
   if (job.named_by_client && known.has_run) {
     if (const auto before = parts_.store.find_run(job.request.tenant, job.run.kept.id)) {
       if (const auto same = revision_of(job, *before)) return replayed(*same);
-      return before->state == model::RunState::open && before->source == model::RunSource::client ? end_open_run(job, *before) : refused(run_conflict(job.run.kept.id));
+      return before->state == model::RunState::open && before->source == model::RunSource::client
+                 ? end_open_run(job, *before)
+                 : refused(run_conflict(job.run.kept.id, before->source));
     }
   }
   return std::nullopt;
@@ -218,7 +220,8 @@ void RunIngest::commit(const std::shared_ptr<Job>& job, store::RunWrite write) {
         switch (result.outcome) {
           case Outcome::stored: return job->tell(std::move(job->answer));
           case Outcome::replayed: return job->tell(replayed(*result.first));
-          case Outcome::run_conflict: return job->tell(refused(run_conflict(job->answer.run_id)));
+          case Outcome::run_conflict:
+            return job->tell(refused(run_conflict(job->answer.run_id, result.first ? result.first->source : model::RunSource::client)));
           default:
             if (job->claim) parts_.buffer.release(*job->claim);
             return job->tell(not_stored(std::move(result)));

@@ -355,9 +355,11 @@ TEST_F(OtlpServer, AnIdThatAnotherKindOfRunHas_IsLeftToIt) {
   EXPECT_TRUE(get("/v1/runs/" + trace_id(1))["steps"].empty());
   const HttpAnswer events = service_.post("/v1/ingest/events", key_, R"({"runId":")" + trace_id(2) + R"(","events":[{"type":"tool_call"}]})");
   EXPECT_EQ(events.status, 409) << events.body;
+  EXPECT_THAT(events.body, HasSubstr("came from OpenTelemetry"));
   ASSERT_EQ(send(otlp_json({refund(3)[0]})).status, 200);
   const HttpAnswer whole = service_.post("/v1/ingest/runs", key_, R"({"runId":")" + trace_id(3) + R"(","steps":[{},{}]})");
   EXPECT_EQ(whole.status, 409) << whole.body;
+  EXPECT_THAT(whole.body, HasSubstr("came from OpenTelemetry"));
 }
 
 TEST_F(OtlpServer, Lists_TellRunsOfTracesFromOthers) {
