@@ -71,10 +71,11 @@ std::optional<Refusal> check_media(const http::RequestHead& head, Admission& adm
     return refuse(Code::unsupported_media_type, got + "; send " + wanted);
   }
   const auto codings = values_of(head, "content-encoding");
-  if (codings.size() > 1) return refuse(Code::unsupported_media_type, several("Content-Encoding") + "gzip, or none");
+  const std::string wanted = otlp ? "gzip, deflate, or none" : "gzip, or none";
+  if (codings.size() > 1) return refuse(Code::unsupported_media_type, several("Content-Encoding") + wanted);
   const std::string coding = codings.empty() ? "identity" : ascii::to_lower(trimmed(codings[0]));
   if (coding == "identity" || coding == "gzip" || coding == "x-gzip" || (coding == "deflate" && otlp)) return std::nullopt;
-  Refusal refusal = refuse(Code::unsupported_media_type, "unknown Content-Encoding \"" + coding.substr(0, 80) + "\"; send gzip, or none");
+  Refusal refusal = refuse(Code::unsupported_media_type, "unknown Content-Encoding \"" + coding.substr(0, 80) + "\"; send " + wanted);
   refusal.headers.push_back({"Accept-Encoding", otlp ? "gzip, deflate, identity" : "gzip, identity"});  // RFC 9110, section 15.5.16
   return refusal;
 }

@@ -58,12 +58,10 @@ Reply ingest_reply(const ApiParts& parts, ingest::IngestAnswer answer, const std
   return reply;
 }
 
-// OpenTelemetry exporters expect errors in the encoding of their request.
+// OpenTelemetry exporters expect errors in the encoding of their request, also where they were given a wrong path.
 Reply refusal_reply(const http::RequestHead& head, const Error& error) {
-  const auto found = match(head.method, head.path);
   const std::string* const type = head.header("content-type");
-  const bool otlp = found.ok() && found->route != nullptr && is_otlp(found->route->id);
-  const Media media = otlp && type != nullptr ? otlp_media(*type) : Media::none;
+  const Media media = is_otlp_path(head.path) && type != nullptr ? otlp_media(*type) : Media::none;
   return media == Media::none ? http::problem(error, head.request_id) : otlp_problem(media, error);
 }
 

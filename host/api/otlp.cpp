@@ -14,6 +14,8 @@ namespace {
 
 constexpr int kLongestRetryS = 3;  // exporters drop a batch rather than wait beyond their timeout of 10 s
 
+constexpr std::string_view kEndpoint = "/v1/ingest/otlp";
+
 // OTEL_EXPORTER_OTLP_HEADERS holds percent-encoded values, which LangSmith's exporter sends without decoding.
 constexpr std::string_view kEncodedBearer = "bearer%20";
 
@@ -107,6 +109,10 @@ http::Reply otlp_problem(Media media, Error error) {
   JsonWriter out(reply.body);
   out.begin_object().key("code").integer(rpc_code(error.code)).key("message").string(error.detail).end_object();
   return reply;
+}
+
+bool is_otlp_path(std::string_view raw_path) {
+  return raw_path.starts_with(kEndpoint) && (raw_path.size() == kEndpoint.size() || raw_path[kEndpoint.size()] == '/');
 }
 
 Media otlp_media(std::string_view content_type) {

@@ -21,6 +21,9 @@ http::Reply otlp_reply(Media media, const ingest::TraceAnswer& answer);
 // A google.rpc.Status in that encoding, with the HTTP status of the error. Limits the retry delay to one that exporters accept.
 http::Reply otlp_problem(Media media, Error error);
 
+// True for the path that exporters are given as their endpoint, and those below it.
+bool is_otlp_path(std::string_view raw_path);
+
 // The encoding that a Content-Type names; Media::none if it is neither.
 Media otlp_media(std::string_view content_type);
 

@@ -195,7 +195,14 @@ TEST_F(OtlpServer, Refusals_AreInTheEncodingOfTheRequest) {
   EXPECT_EQ(no_gzip.status, 400);
   EXPECT_EQ(json::parse(no_gzip.body)["code"], 3);
   EXPECT_EQ(send("{}", "text/plain").status, 415);
-  EXPECT_EQ(send("{}", kJson, "Content-Encoding: br\r\n").status, 415);
+  const HttpAnswer unknown_coding = send("{}", kJson, "Content-Encoding: br\r\n");
+  EXPECT_EQ(unknown_coding.status, 415);
+  EXPECT_THAT(unknown_coding.body, HasSubstr("send gzip, deflate, or none"));
+  const HttpAnswer wrong_path = send("", kProtobuf, {}, "/v1/ingest/otlp/v1/spans");
+  EXPECT_EQ(wrong_path.status, 404);
+  EXPECT_EQ(wrong_path.header("content-type"), kProtobuf);
+  EXPECT_EQ(send("{}", kJson, {}, "/v1/ingest/otlp/v1/spans").header("content-type"), kJson);
+  EXPECT_EQ(send("{}", kJson, {}, "/v1/ingest/otlpv1").header("content-type"), "application/problem+json");
   const HttpAnswer with_get = service_.get(kTraces, key_);
   EXPECT_EQ(with_get.status, 405);
   EXPECT_EQ(with_get.header("allow"), "POST");
