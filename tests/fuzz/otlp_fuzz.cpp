@@ -40,7 +40,13 @@ std::vector<OtlpSpan> spans() {
   tool.status_message = "it failed\n\nTimeoutError: it failed\n at x";
   tool.attributes = {{"ai.operationId", std::string("ai.toolCall")}, {"ai.toolCall.args", std::string(R"({"a":1})")}, {"flag", true}};
   tool.events = {{"exception", {{"exception.type", std::string("TimeoutError")}}}};
-  return {agent, model, tool};
+  OtlpSpan inner = tool;  // the same call once more
+  inner.span_id = "b7ad6b7169203334";
+  inner.parent_id = tool.span_id;
+  OtlpSpan next = agent;  // a further turn
+  next.span_id = "b7ad6b7169203335";
+  next.start_ms += 2'000;
+  return {agent, model, tool, inner, next};
 }
 
 class Sink final : public otlp::SpanSink {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -65,6 +66,17 @@ std::optional<SpanInTrace> read_span(const std::string& json) {
 }
 
 }  // namespace
+
+std::string_view SpanInTrace::attribute_of(std::string_view member) const {
+  for (std::string_view rest = from; !rest.empty();) {
+    const auto end = std::min(rest.find(' '), rest.size());
+    const auto one = rest.substr(0, end);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    const auto equals = one.find('=');
+    if (one.substr(0, equals) == member) return one.substr(equals + 1);
+  }
+  return {};
+}
 
 Trace::Trace(const std::vector<std::string>& spans) {
   read(spans);
@@ -255,59 +267,58 @@ void Trace::find_root() {
   }
 }
 
-// The agents that are inside no other, by start. Without any, the root if it is a structure, or else the first structure.
-std::vector<std::size_t> Trace::outermost_agents() {
-  mark_inside([&](std::size_t at) { return spans_[at].kind == SpanKind::agent; });
+// The spans of that kind that are inside no other of it, by start.
+std::vector<std::size_t> Trace::outermost(SpanKind kind) {
+  mark_inside(kind);
   std::vector<std::size_t> agents;
-  std::size_t structure = kNoSpan;
   for (std::size_t i = 0; i < spans_.size(); ++i) {
     if (spans_[i].agent == i) agents.push_back(i);
-    if (spans_[i].kind != SpanKind::structure || structure == root_) continue;
-    if (structure == kNoSpan || i == root_ || spans_[i].start_ns < spans_[structure].start_ns) structure = i;
   }
   sort_by_start(agents);
-  if (!agents.empty() || structure == kNoSpan) return agents;
-  mark_inside([&](std::size_t at) { return at == structure; });
-  return {structure};
+  return agents;
 }
 
-// Marks spans with the outermost agent around them, themselves included. What has lost its parent is somewhere inside the root.
-void Trace::mark_inside(const std::function<bool(std::size_t)>& is_agent) {
-  if (root_ != kNoSpan && is_agent(root_)) spans_[root_].agent = root_;
+// Marks spans with the outermost span of that kind around them, themselves included. What has lost its parent is somewhere inside the root.
+void Trace::mark_inside(SpanKind kind) {
+  if (root_ != kNoSpan && spans_[root_].kind == kind) spans_[root_].agent = root_;
   for (const std::size_t at : parents_first_) {
     const std::size_t around = spans_[at].parent != kNoSpan || spans_[at].is_root ? spans_[at].parent : root_;
     if (around != kNoSpan && spans_[around].agent != kNoSpan) {
       spans_[at].agent = spans_[around].agent;
-    } else if (is_agent(at)) {
+    } else if (spans_[at].kind == kind) {
       spans_[at].agent = at;
     }
   }
 }
 
-// Which of these agents speak with the user: the one that uses tools, or else the first; further runs of it; those that have no parent; and
-// those that go on with what was asked or answered before. Another agent with a prompt of its own is a helper, which guards or makes
-// titles.
 void Trace::find_turns() {
-  const std::vector<std::size_t> agents = outermost_agents();
-  if (agents.empty()) return;
+  if (const auto agents = outermost(SpanKind::agent); !agents.empty()) return take_agents(agents);
+  const auto structures = outermost(SpanKind::structure);
+  if (structures.empty()) return;
+  for (const std::size_t structure : structures) spans_[structure].is_turn = true;
+  const bool is_root = root_ != kNoSpan && spans_[root_].kind == SpanKind::structure;
+  turns_ = {is_root ? root_ : structures.front()};
+}
+
+// Which of these agents speak with the user: the main one and further runs of it; those that have no parent; and those before and after it
+// that have the same request, or one's answer for a request. Another agent with a prompt of its own is a helper, which guards or makes
+// titles.
+void Trace::take_agents(const std::vector<std::size_t>& agents) {
   const std::size_t main = main_of(agents);
-  const std::string* const main_name = spans_[main].meta("name");
-  const auto answers = agents.size() == 1 ? std::unordered_set<std::string_view>() : texts_of_models();
-  const auto requests = requests_of(agents);
+  const Requests requests = requests_of(agents);
+  const Answers answers = agents.size() == 1 ? Answers() : answers_of(agents);
+  const auto leading = leading_to(main, agents, requests, answers);
   const std::string* asked = nullptr;
   std::uint64_t busy_until_ns = 0;
   for (const std::size_t agent : agents) {
     SpanInTrace& span = spans_[agent];
-    const std::string* const name = span.meta("name");
-    const auto asking = requests.find(agent);
-    const std::string* const request = asking == requests.end() ? nullptr : spans_[asking->second].json("userRequestText");
+    const std::string* const request = text_of(requests, agent);
     const bool goes_on = request == nullptr || (asked != nullptr && *request == *asked) || answers.contains(*request);
-    const bool is_main = agent == main || (name != nullptr && main_name != nullptr && *name == *main_name) || span.is_root;
-    if (!is_main && !goes_on) continue;
+    if (!goes_on && !span.is_root && !is_same_agent(agent, main) && !leading.contains(agent)) continue;
     span.is_turn = true;
     turns_.push_back(agent);
     if (!goes_on && asked != nullptr && span.start_ns >= busy_until_ns && !is_asked_around(agent)) {
-      span.request = asking->second;
+      span.request = requests.at(agent);
       steps_.push_back(agent);
     }
     if (request != nullptr) asked = request;
@@ -316,26 +327,47 @@ void Trace::find_turns() {
   sort_steps();
 }
 
+// The first agent that uses tools; if none does, the one that takes longest.
 std::size_t Trace::main_of(const std::vector<std::size_t>& agents) const {
   std::unordered_set<std::size_t> with_tools;
   for (const std::size_t step : steps_) {
     if (spans_[step].kind == SpanKind::tool) with_tools.insert(spans_[step].agent);
   }
-  const auto found = std::find_if(agents.begin(), agents.end(), [&](std::size_t agent) { return with_tools.contains(agent); });
-  return found == agents.end() ? agents.front() : *found;
+  const auto first = std::find_if(agents.begin(), agents.end(), [&](std::size_t agent) { return with_tools.contains(agent); });
+  if (first != agents.end()) return *first;
+  const auto duration_ns = [&](std::size_t agent) { return spans_[agent].end_ns - std::min(spans_[agent].start_ns, spans_[agent].end_ns); };
+  return *std::max_element(agents.begin(), agents.end(), [&](std::size_t a, std::size_t b) { return duration_ns(a) < duration_ns(b); });
 }
 
-std::unordered_set<std::string_view> Trace::texts_of_models() const {
-  std::unordered_set<std::string_view> texts;
-  for (const std::size_t step : steps_) {
-    if (const std::string* const text = spans_[step].spoke ? spans_[step].json("outputSummary") : nullptr) texts.insert(*text);
+// True for two runs of one agent. What a span is called does not tell: spans of an SDK without names are all called alike.
+bool Trace::is_same_agent(std::size_t a, std::size_t b) const {
+  if (a == b) return true;
+  const std::string* const name = spans_[a].has_given_name() ? spans_[a].meta("name") : nullptr;
+  return name != nullptr && spans_[b].has_given_name() && *name == *spans_[b].meta("name");
+}
+
+// The agents before the main one that handed it their request, or whose answer is its request. Without a request of its own it goes on
+// with that of the agent before it.
+std::unordered_set<std::size_t> Trace::leading_to(std::size_t main, const std::vector<std::size_t>& agents, const Requests& requests,
+                                                  const Answers& answers) const {
+  std::unordered_set<std::size_t> leading;
+  const std::string* wanted = text_of(requests, main);
+  const auto leads = [&](std::size_t agent) {
+    const std::string* const request = text_of(requests, agent);
+    if (wanted == nullptr || (request != nullptr && *request == *wanted)) return true;
+    const auto [from, to] = answers.equal_range(*wanted);
+    return std::any_of(from, to, [&](const auto& answer) { return answer.second == agent; });
+  };
+  for (auto agent = std::make_reverse_iterator(std::find(agents.begin(), agents.end(), main)); agent != agents.rend(); ++agent) {
+    if (!leads(*agent)) continue;
+    leading.insert(*agent);
+    wanted = text_of(requests, *agent);
   }
-  return texts;
+  return leading;
 }
 
-// The span that has the request of each agent: itself, or the first model step inside it.
-std::unordered_map<std::size_t, std::size_t> Trace::requests_of(const std::vector<std::size_t>& agents) const {
-  std::unordered_map<std::size_t, std::size_t> requests;
+Trace::Requests Trace::requests_of(const std::vector<std::size_t>& agents) const {
+  Requests requests;
   for (const std::size_t agent : agents) {
     if (spans_[agent].json("userRequestText") != nullptr) requests.emplace(agent, agent);
   }
@@ -343,6 +375,23 @@ std::unordered_map<std::size_t, std::size_t> Trace::requests_of(const std::vecto
     if (spans_[step].json("userRequestText") != nullptr) requests.emplace(spans_[step].agent, step);
   }
   return requests;
+}
+
+const std::string* Trace::text_of(const Requests& requests, std::size_t agent) const {
+  const auto found = requests.find(agent);
+  return found == requests.end() ? nullptr : spans_[found->second].json("userRequestText");
+}
+
+Trace::Answers Trace::answers_of(const std::vector<std::size_t>& agents) const {
+  Answers answers;
+  for (const std::size_t agent : agents) {
+    if (const std::string* const text = spans_[agent].json("outcomeSummary")) answers.emplace(*text, agent);
+  }
+  for (const std::size_t step : steps_) {
+    const std::string* const text = spans_[step].spoke ? spans_[step].json("outputSummary") : nullptr;
+    if (text != nullptr) answers.emplace(*text, spans_[step].agent);
+  }
+  return answers;
 }
 
 // True if a span around the agent has the request, of which the agents inside it are parts.

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -29,7 +28,7 @@ struct SpanInTrace {
   std::string parent_id;
   std::string name;
   std::string scope;
-  std::string from;
+  std::string from;  // SpanFacts::json
   model::SpanKind kind = model::SpanKind::none;
   bool is_root = false;
   bool failed = false;
@@ -53,6 +52,8 @@ struct SpanInTrace {
   bool is_step_or_agent() const { return is_step() || kind == model::SpanKind::agent; }
   const std::string* json(std::string_view member) const { return find_json_member(members, member); }
   const std::string* meta(std::string_view member) const { return find_json_member(metadata, member); }
+  std::string_view attribute_of(std::string_view member) const;  // that gave the member; empty: none did
+  bool has_given_name() const { return meta("name") != nullptr && attribute_of("name") != "span.name"; }
 };
 
 // Spans are named by their index in spans().
@@ -71,7 +72,7 @@ class Trace {
   const std::vector<std::size_t>& steps_of_turns() const { return steps_of_turns_; }
   const std::vector<std::size_t>& other_steps() const { return other_steps_; }
 
-  // The runs of the agent that make up the trace, usually one: agents, or a structure if there is none.
+  // The runs of the agent that make up the trace, usually one. Without an agent it is a structure: the root, or else the first.
   const std::vector<std::size_t>& turns() const { return turns_; }
   std::size_t first_turn() const { return turns_.empty() ? kNoSpan : turns_.front(); }
   std::size_t last_turn() const { return turns_.empty() ? kNoSpan : turns_.back(); }
@@ -86,6 +87,9 @@ class Trace {
   std::size_t giver(std::size_t at, std::string_view member) const;
 
  private:
+  using Requests = std::unordered_map<std::size_t, std::size_t>;           // by agent: itself or its first model step, which has the text
+  using Answers = std::unordered_multimap<std::string_view, std::size_t>;  // texts and the agents that gave them
+
   void read(const std::vector<std::string>& spans);
   void link_parents();
   void cut_cycles();
@@ -99,12 +103,17 @@ class Trace {
   void sort_steps();
   void sort_by_start(std::vector<std::size_t>& spans) const;
   void find_root();
-  std::vector<std::size_t> outermost_agents();
-  void mark_inside(const std::function<bool(std::size_t)>& is_agent);
+  std::vector<std::size_t> outermost(model::SpanKind kind);
+  void mark_inside(model::SpanKind kind);
   void find_turns();
+  void take_agents(const std::vector<std::size_t>& agents);
   std::size_t main_of(const std::vector<std::size_t>& agents) const;
-  std::unordered_set<std::string_view> texts_of_models() const;
-  std::unordered_map<std::size_t, std::size_t> requests_of(const std::vector<std::size_t>& agents) const;
+  bool is_same_agent(std::size_t a, std::size_t b) const;
+  std::unordered_set<std::size_t> leading_to(std::size_t main, const std::vector<std::size_t>& agents, const Requests& requests,
+                                             const Answers& answers) const;
+  Requests requests_of(const std::vector<std::size_t>& agents) const;
+  const std::string* text_of(const Requests& requests, std::size_t agent) const;
+  Answers answers_of(const std::vector<std::size_t>& agents) const;
   bool is_asked_around(std::size_t agent) const;
   void split_steps();
 

@@ -121,22 +121,10 @@ Sum sum_of(const Trace& trace, std::string_view member) {
   return sum;
 }
 
-// "gen_ai.tool.name" of "stepName=gen_ai.tool.name inputSummary=...".
-std::string_view attribute_in(std::string_view from, std::string_view member) {
-  while (!from.empty()) {
-    const auto end = std::min(from.find(' '), from.size());
-    const auto one = from.substr(0, end);
-    from.remove_prefix(std::min(end + 1, from.size()));
-    const auto equals = one.find('=');
-    if (one.substr(0, equals) == member) return one.substr(equals + 1);
-  }
-  return {};
-}
-
 // A name that an attribute gives says more than the name of a span, which is the last row of the mapping.
 std::optional<std::size_t> name_source(const Trace& trace, const std::vector<std::size_t>& spans) {
   const auto has_name = [&](std::size_t span) { return trace.spans()[span].meta("name") != nullptr; };
-  const auto was_given = [&](std::size_t span) { return has_name(span) && attribute_in(trace.spans()[span].from, "name") != "span.name"; };
+  const auto was_given = [&](std::size_t span) { return trace.spans()[span].has_given_name(); };
   auto found = std::find_if(spans.begin(), spans.end(), was_given);
   if (found == spans.end()) found = std::find_if(spans.begin(), spans.end(), has_name);
   return found == spans.end() ? std::nullopt : std::optional(*found);
@@ -317,7 +305,7 @@ class MappingWriter {
 
   void found(std::string_view field, std::size_t span, std::string_view member) {
     const SpanInTrace& one = trace_.spans()[trace_.giver(span, member)];
-    const std::string_view attribute = member.empty() ? "span.name" : attribute_in(one.from, member);
+    const std::string_view attribute = member.empty() ? "span.name" : one.attribute_of(member);
     JsonWriter out(fields_.emplace_back());
     out.begin_object().key("field").string(field).key("spanId").string(one.id);
     out.key("attribute").string(attribute.empty() ? "status" : attribute).end_object();

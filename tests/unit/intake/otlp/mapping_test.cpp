@@ -390,7 +390,8 @@ TEST(OtlpMapping, OfAModelCallToldTwice_TheStepHasWhatEitherTells) {
   EXPECT_EQ(run["outcomeSummary"], "Hello");
   EXPECT_EQ(run["metadata"]["inputTokens"], 175'000);
   const OtlpSpan answered = span_with({{"openinference.span.kind", text("LLM")}, {"output.value", text("Hello")}});
-  EXPECT_EQ(told_twice(answered, span_with(inner.attributes, 2, "429"))["steps"][0]["status"], "succeeded") << "the outer call has an answer";
+  EXPECT_EQ(told_twice(answered, span_with(inner.attributes, 2, "429"))["steps"][0]["status"], "succeeded")
+      << "the outer call has an answer";
 }
 
 TEST(OtlpMapping, OfAttemptsInsideOneCall_TheLastOneCounts) {
@@ -412,11 +413,15 @@ TEST(OtlpMapping, OfAttemptsInsideOneCall_TheLastOneCounts) {
 TEST(OtlpMapping, OfACallToldTwice_TheMappingNamesTheSpanThatGaveAField) {
   TraceBuilder trace;
   trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
-  const std::string outer = trace.add("execute_tool find", {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("find")}}).span_id;
+  const std::string outer =
+      trace.add("execute_tool find", {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("find")}}).span_id;
   trace.add("tools/call find", {{"mcp.method.name", text("tools/call")}, {"gen_ai.tool.call.arguments", text("{}")}}).parent_id = outer;
   const json mapping = mapping_of(trace.spans());
-  EXPECT_THAT(mapping["fields"], testing::Contains(json{{"field", "/steps/0/inputSummary"}, {"spanId", "0000000000000003"}, {"attribute", "gen_ai.tool.call.arguments"}}));
-  EXPECT_THAT(mapping["fields"], testing::Contains(json{{"field", "/steps/0/stepName"}, {"spanId", outer}, {"attribute", "gen_ai.tool.name"}}));
+  EXPECT_THAT(mapping["fields"],
+              testing::Contains(
+                  json{{"field", "/steps/0/inputSummary"}, {"spanId", "0000000000000003"}, {"attribute", "gen_ai.tool.call.arguments"}}));
+  EXPECT_THAT(mapping["fields"],
+              testing::Contains(json{{"field", "/steps/0/stepName"}, {"spanId", outer}, {"attribute", "gen_ai.tool.name"}}));
 }
 
 TEST(OtlpMapping, Success_IsOnlyWhatTheTraceSays) {
@@ -490,7 +495,8 @@ TEST(OtlpMapping, ModelCallsOutsideTheAgent_AreNeitherItsRequestNorItsAnswer) {
   trace.add("chat", chat_with("Is this safe? Refund order 1", "safe"));
   const std::string agent = trace.add("invoke_agent main", agent_named("main")).span_id;
   trace.add("chat", chat_with("Refund order 1", "")).parent_id = agent;
-  OtlpSpan& tool = trace.add("execute_tool issue_refund", {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("issue_refund")}});
+  OtlpSpan& tool =
+      trace.add("execute_tool issue_refund", {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("issue_refund")}});
   tool.parent_id = agent;
   TraceBuilder::fail(tool);
   trace.add("chat", chat_with("", "Sorry, the refund of order 1 failed.")).parent_id = agent;
@@ -536,7 +542,9 @@ TEST(OtlpMapping, AFurtherRunOfTheAgent_BeginsWithATurnOfTheUser) {
   EXPECT_EQ(run["steps"][1]["stepId"], second);
   EXPECT_EQ(run["steps"][1]["outputSummary"], "And order 6");
   const json mapping = mapping_of(trace.spans());
-  EXPECT_THAT(mapping["fields"], testing::Contains(json{{"field", "/steps/1/outputSummary"}, {"spanId", "0000000000000005"}, {"attribute", "gen_ai.input.messages"}}));
+  EXPECT_THAT(
+      mapping["fields"],
+      testing::Contains(json{{"field", "/steps/1/outputSummary"}, {"spanId", "0000000000000005"}, {"attribute", "gen_ai.input.messages"}}));
 }
 
 TEST(OtlpMapping, AgentsWithoutAParent_AreTurnsWhateverTheirNames) {
@@ -565,12 +573,19 @@ TEST(OtlpMapping, AgentsThatTakeOver_AreNoTurns) {
   TraceBuilder pipeline;
   pipeline.add("POST /chat", {});
   add_agent(pipeline, "planner", "Refund order 1", "Call issue_refund");
-  add_agent(pipeline, "worker", "Call issue_refund", "Your refund has been processed.");
-  for (const TraceBuilder* const trace : {&handoff, &pipeline}) {
+  const std::string worker = add_agent(pipeline, "worker", "Call issue_refund", "Your refund has been processed.");
+  TraceBuilder with_tools = pipeline;
+  with_tools.add("execute_tool issue_refund", {{"gen_ai.operation.name", text("execute_tool")}}).parent_id = worker;
+  TraceBuilder without_request;
+  without_request.add("workflow", {{"gen_ai.operation.name", text("invoke_workflow")}});
+  add_agent(without_request, "triage", "Refund order 1", "Over to refunds.");
+  const std::string refunds = add_agent(without_request, "refunds", "", "Your refund has been processed.");
+  without_request.add("execute_tool issue_refund", {{"gen_ai.operation.name", text("execute_tool")}}).parent_id = refunds;
+  for (const TraceBuilder* const trace : {&handoff, &pipeline, &with_tools, &without_request}) {
     const json run = run_of(trace->spans());
     EXPECT_EQ(run["userRequestText"], "Refund order 1");
     EXPECT_EQ(run["outcomeSummary"], "Your refund has been processed.");
-    EXPECT_EQ(run["steps"].size(), 2u) << run.dump(1);
+    for (const json& step : run["steps"]) EXPECT_NE(step["stepKind"], "user") << run.dump(1);
   }
 }
 
@@ -586,6 +601,45 @@ TEST(OtlpMapping, AnotherAgentWithAPromptOfItsOwn_IsAHelper) {
   EXPECT_EQ(run["outcomeSummary"], "Sorry, it failed.");
   EXPECT_EQ(run["metadata"]["name"], "main");
   EXPECT_EQ(run["steps"].size(), 4u);
+}
+
+TEST(OtlpMapping, OfAgentsWithoutTools_TheLongestIsNoHelper) {
+  TraceBuilder trace;
+  trace.add("POST /chat", {});
+  add_agent(trace, "guard", "Is this safe? Cancel my plan", "safe");
+  trace.add("invoke_agent", agent_named("main")).end_ms += 1'000;
+  trace.add("chat", chat_with("Cancel my plan", "Your plan has been cancelled.")).parent_id = "0000000000000004";
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["userRequestText"], "Cancel my plan");
+  EXPECT_EQ(run["outcomeSummary"], "Your plan has been cancelled.");
+}
+
+TEST(OtlpMapping, AgentsThatOnlyTheirSpansName_AreNotOneAgent) {
+  TraceBuilder trace;
+  trace.add("POST /chat", {});
+  for (const auto& [asked, answered] :
+       {std::pair("Refund order 1", "Sorry, it failed."), std::pair("Make a title", "Refund of order 1 processed")}) {
+    trace.add(
+        "ai.generateText",
+        {{"ai.operationId", text("ai.generateText")}, {"ai.prompt", std::string(asked)}, {"ai.response.text", std::string(answered)}});
+  }
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["userRequestText"], "Refund order 1");
+  EXPECT_EQ(run["outcomeSummary"], "Sorry, it failed.");
+  EXPECT_TRUE(run["steps"].empty());
+}
+
+TEST(OtlpMapping, OfChainsSideBySide_TheLastModelStepInsideOneIsTheAnswer) {
+  TraceBuilder trace;
+  trace.add("POST /chat", {});
+  for (const auto& [asked, answered] : {std::pair("Where is it?", "Where is order 1?"), std::pair("Where is order 1?", "On its way.")}) {
+    const std::string chain = trace.add("chain", {{"traceloop.span.kind", text("task")}}).span_id;
+    trace.add("chat", chat_with(asked, answered)).parent_id = chain;
+  }
+  trace.add("chat", chat_with("Make a title", "An order"));
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["userRequestText"], "Where is it?");
+  EXPECT_EQ(run["outcomeSummary"], "On its way.");
 }
 
 TEST(OtlpMapping, AgentsInsideAnAgent_AreNoTurns) {
