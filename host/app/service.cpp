@@ -4,17 +4,20 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 #include <utility>
 
 #include "api/api_server.h"
 #include "api/review_gauges.h"
 #include "base/followed_clock.h"
+#include "base/mutex.h"
 #include "base/reloadable.h"
 #include "config/opinion_prompts.h"
 #include "config/otlp_mapping.h"
 #include "detect/abandoned_calls.h"
 #include "detect/crash_marks.h"
 #include "detect/libraries.h"
+#include "detect/library_thread.h"
 #include "ingest/crash_recorder.h"
 #include "ingest/ingest.h"
 #include "opinion/worker.h"
@@ -38,6 +41,25 @@ constexpr std::int64_t kTickMs = 200;
 constexpr std::int64_t kUntilReadyMs = 200;  // between looks at the readiness that the service manager waits for
 constexpr std::int64_t kMaintenanceIntervalMs = 10'000;
 constexpr std::int64_t kLastCommitsMs = 30'000;  // time for a stop beyond the drain
+constexpr std::int64_t kLastDestroysMs = 1'000;  // time to destroy the detectors where the drain took all of its own
+
+// What another thread answers; the first answer counts.
+template <class Value>
+class Outcome {
+ public:
+  void put(Value value) {
+    const MutexLock lock(mutex_);
+    if (!value_) value_.emplace(std::move(value));
+  }
+  std::optional<Value> take() {
+    const MutexLock lock(mutex_);
+    return std::exchange(value_, std::nullopt);
+  }
+
+ private:
+  Mutex mutex_;
+  std::optional<Value> value_ RW_GUARDED_BY(mutex_);
+};
 
 class Service {
  public:
@@ -52,14 +74,20 @@ class Service {
   Status start();
   void wait_for_signals(const std::function<Result<config::Settings>()>& reload);
   void stop();
-  // After stop(): whether an abandoned detector call still uses objects of the service.
-  bool has_abandoned_calls() const { return pool_ && pool_->abandoned() > 0; }
+  // The service was asked to stop before it had started.
+  bool stop_wanted() const { return stop_wanted_; }
+  // After stop(): whether the code of a detector library still uses objects of the service.
+  bool in_use() const { return in_use_; }
 
  private:
   Status open_store();
   Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
+  detect::LoadContext load_context(const std::shared_ptr<const config::Settings>& settings);
   std::filesystem::path state_dir() const { return settings_.store.path; }
   std::filesystem::path plugins_folder() const { return state_dir() / store::kPluginCopies; }
+  detect::LogSink detector_log() {
+    return [this](LogLevel level, std::string_view text) { log_.write(level, "detector", text); };
+  }
   Status make_dispatcher();
   Status make_second_opinion();
   Status make_ingest();
@@ -70,6 +98,7 @@ class Service {
   void notify_ready();
   std::string serving() const;
   void tick();
+  void release_detectors(std::int64_t within_ms);
 
   config::Settings settings_;
   const ServiceHooks& hooks_;
@@ -81,6 +110,7 @@ class Service {
   ops::StoreReports store_reports_{log_, metrics_};
   api::RequestBudgets requests_;
   api::ReplyBudgets replies_;
+  detect::LibraryThread library_thread_{clock_, detector_log()};
   detect::AbandonedCalls abandoned_calls_;
   detect::CrashMarks crash_marks_;
   Reloadable<detect::DetectorSet> detectors_;
@@ -104,6 +134,8 @@ class Service {
   std::unique_ptr<ops::Ticker> ticker_;
   ops::ServiceStatus status_{log_, metrics_};
   std::int64_t maintained_ns_ = 0;
+  bool stop_wanted_ = false;
+  bool in_use_ = false;
 };
 
 Status Service::open_store() {
@@ -122,18 +154,40 @@ Status Service::open_store() {
   return Nothing{};
 }
 
+// On the library thread. Meanwhile SIGTERM ends the wait, and a SIGHUP waits its turn.
 Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
+  const auto load = std::make_shared<Outcome<Result<std::shared_ptr<detect::DetectorSet>>>>();
+  library_thread_.post(
+      {.run =
+           [load, context = load_context(std::make_shared<const config::Settings>(settings)), detectors = settings.detectors] {
+             load->put(detect::DetectorSet::load(detectors, context));
+             ops::wake();
+           },
+       .given_up =
+           [load](const std::string& why) {
+             load->put(Error{Code::unavailable, why, {}, {}});
+           }});
+  for (;;) {
+    if (auto loaded = load->take()) return std::move(*loaded);
+    stop_wanted_ = ops::wait_for_stop(kTickMs);
+    if (stop_wanted_) return Error{Code::unavailable, "the service was stopped while it loaded the detectors", {}, {}};
+    library_thread_.look();
+  }
+}
+
+detect::LoadContext Service::load_context(const std::shared_ptr<const config::Settings>& settings) {
   detect::LoadContext context;
   context.private_folder = plugins_folder();
   context.workers = part_settings::work_threads(settings_).threads;
   context.clock = &clock_;
   context.crash_marks = &crash_marks_;
   context.abandoned_calls = &abandoned_calls_;
-  context.log = [this](LogLevel level, std::string_view text) { log_.write(level, "detector", text); };
-  context.settings_fault = [&settings](const std::string& tenant, const std::string& key, const FieldFault& fault) {
-    return settings.locations.fault(tenant, key, fault);
+  context.log = detector_log();
+  context.settings_fault = [settings](const std::string& tenant, const std::string& key, const FieldFault& fault) {
+    return settings->locations.fault(tenant, key, fault);
   };
-  return detect::DetectorSet::load(settings.detectors, std::move(context));
+  context.destroy_on = [this](std::function<void()> destroy) { library_thread_.post({.run = std::move(destroy)}); };
+  return context;
 }
 
 Status Service::start() {
@@ -267,6 +321,7 @@ void Service::wait_for_signals(const std::function<Result<config::Settings>()>& 
     if (!signal) continue;
     if (*signal == ops::Signal::stop) return;
     reload_config(reload);
+    if (stop_wanted_) return;
   }
 }
 
@@ -286,6 +341,7 @@ void Service::reload_config(const std::function<Result<config::Settings>()>& rel
   status_.reloading();
   auto fresh = reload();
   const Status taken = fresh.ok() ? apply_config(*fresh) : Status(std::move(fresh.error()));
+  if (stop_wanted_) return;
   if (!taken.ok()) return status_.reload_refused(serving(), taken.error());
   status_.reloaded(serving(), part_settings::keys_that_need_a_restart(settings_, *fresh));
 }
@@ -307,6 +363,7 @@ Status Service::apply_config(const config::Settings& fresh) {
 
 void Service::tick() {
   log_.wake();
+  library_thread_.look();
   pool_->post([this](std::size_t) { ingest_->resolver.poke(); });
   canary_->tick();
   housekeeping_->tick();
@@ -334,8 +391,18 @@ void Service::stop() {
   if (api_) api_->save_key_use();
   if (housekeeping_) housekeeping_->stop();
   if (queue_) queue_->drain();
+  release_detectors(std::max(kLastDestroysMs, end_ms - clock_.monotonic_ns() / 1'000'000));
   status_.end_watch();
   status_.stopped();
+}
+
+// Destroys the instances, unless an abandoned call still uses one of them.
+void Service::release_detectors(std::int64_t within_ms) {
+  in_use_ = pool_ && pool_->abandoned() > 0;
+  if (in_use_) return;
+  api_.reset();
+  detectors_.put(nullptr);
+  in_use_ = !library_thread_.finish(within_ms);
 }
 
 }  // namespace
@@ -344,16 +411,17 @@ int run_service(const config::Settings& settings, const std::function<Result<con
   ops::block_signals();
   ops::ConnectionLimits::raise_descriptor_limit();
   Service service(settings, hooks);
-  if (Status started = service.start(); !started.ok()) {
+  const Status started = service.start();
+  const bool refused = !started.ok() && !service.stop_wanted();
+  if (refused) {
     const std::string text = "runwarden: " + started.error().detail + "\n";
     [[maybe_unused]] const auto wrote = ::write(STDERR_FILENO, text.data(), text.size());
-    service.stop();
-    return EXIT_FAILURE;
   }
-  service.wait_for_signals(reload);
+  if (started.ok()) service.wait_for_signals(reload);
   service.stop();
-  if (service.has_abandoned_calls()) std::_Exit(EXIT_SUCCESS);
-  return EXIT_SUCCESS;
+  const int code = refused ? EXIT_FAILURE : EXIT_SUCCESS;
+  if (service.in_use()) std::_Exit(code);
+  return code;
 }
 
 }  // namespace runwarden::app

@@ -1,5 +1,6 @@
 // Names the code of a detector library that this thread is inside. Set around each call into it, read by the signal handlers of CrashNote
-// and CrashMessage if the process crashes. One per thread; scopes do not nest. Costs two stores.
+// and CrashMessage if the process crashes, and by the watch of a LibraryThread if the call does not return. One per thread. A scope inside
+// another has its place until it ends. Costs a few stores.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 
 namespace runwarden::detect {
 
-enum class DetectorCode : std::uint8_t { evaluate, create, load };  // load: the constructors of the library
+enum class DetectorCode : std::uint8_t { evaluate, create, destroy, load };  // load: the constructors of the library
 
 // Views; the text outlives the call.
 struct CrashContext {
@@ -19,12 +20,24 @@ struct CrashContext {
   DetectorCode code = DetectorCode::evaluate;
 };
 
+// Learns what code its thread is inside; null: none.
+class CodeObserver {
+ public:
+  virtual ~CodeObserver() = default;
+  virtual void inside(const CrashContext* context) = 0;
+};
+// From then on, for this thread. The observer outlives the thread.
+void observe_code(CodeObserver* observer);
+
 class CrashContextScope {
  public:
   explicit CrashContextScope(const CrashContext& context);
   ~CrashContextScope();
   CrashContextScope(const CrashContextScope&) = delete;
   CrashContextScope& operator=(const CrashContextScope&) = delete;
+
+ private:
+  const CrashContext* const outer_;
 };
 
 }  // namespace runwarden::detect

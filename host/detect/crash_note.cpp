@@ -61,6 +61,7 @@ std::atomic<bool> written{false};
 Note page;  // static, because the stack may be what is broken
 struct sigaction previous[NSIG];
 thread_local const CrashContext* current_context = nullptr;
+thread_local CodeObserver* observer = nullptr;
 
 // A line of text, truncated if it is too long.
 class Line {
@@ -91,6 +92,7 @@ void write_line(const CrashContext& context, int signal) {
   switch (context.code) {
     case DetectorCode::load: line << " while it was loaded"; break;
     case DetectorCode::create: line << " while it was created"; break;
+    case DetectorCode::destroy: line << " while it was destroyed"; break;
     case DetectorCode::evaluate:
       line << " while it evaluated the run \"" << (context.run_id.empty() ? context.origin : context.run_id) << "\"";
       break;
@@ -181,15 +183,21 @@ class HandlerStack {
 
 }  // namespace
 
-CrashContextScope::CrashContextScope(const CrashContext& context) {
+void observe_code(CodeObserver* one) {
+  observer = one;
+}
+
+CrashContextScope::CrashContextScope(const CrashContext& context) : outer_(current_context) {
   if (report.load(std::memory_order_relaxed) != nullptr) {
     [[maybe_unused]] static thread_local const HandlerStack stack;
   }
   current_context = &context;
+  if (observer != nullptr) observer->inside(current_context);
 }
 
 CrashContextScope::~CrashContextScope() {
-  current_context = nullptr;
+  current_context = outer_;
+  if (observer != nullptr) observer->inside(current_context);
 }
 
 std::optional<model::CrashMark> CrashNote::read(const std::filesystem::path& file) {

@@ -125,7 +125,10 @@ Result<std::shared_ptr<DetectorSet>> DetectorSet::load(const model::DetectorSett
     for (const std::string& line : loading.faults) error.detail += (error.detail.empty() ? "" : "\n") + line;
     return error;
   }
-  return std::shared_ptr<DetectorSet>(new DetectorSet(std::move(state)));
+  const auto destroy = [destroy_on = state->context.destroy_on](const DetectorSet* set) {
+    destroy_on ? destroy_on([set] { delete set; }) : delete set;
+  };
+  return std::shared_ptr<DetectorSet>(new DetectorSet(std::move(state)), destroy);
 }
 
 DetectorSet::DetectorSet(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -47,6 +47,7 @@ struct LoadContext {
   SettingsFault settings_fault;               // empty: the text names the entry's location and the pointer
   const CrashMarks* crash_marks = nullptr;    // outlives the set; null: no crashes are known
   AbandonedCalls* abandoned_calls = nullptr;  // shared by the sets of a process, outlives them; null: the set keeps its own counts
+  std::function<void(std::function<void()>)> destroy_on;  // runs the destruction of the set; empty: who releases it last does
 };
 
 struct DetectorInfo {

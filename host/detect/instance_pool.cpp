@@ -1,6 +1,17 @@
 #include "detect/instance_pool.h"
 
+#include "detect/crash_context.h"
+
 namespace runwarden::detect {
+
+InstancePool::~InstancePool() {
+  const MutexLock lock(mutex_);
+  const CrashContext destroying{.detector_key = detector->entry.key, .library = detector->file.native(), .code = DetectorCode::destroy};
+  for (std::unique_ptr<Instance>& instance : all_) {
+    const CrashContextScope scope(destroying);
+    instance.reset();
+  }
+}
 
 Result<Instance*> InstancePool::acquire(const Clock& clock) {
   {

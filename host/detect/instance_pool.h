@@ -43,6 +43,10 @@ class InstancePool {
   InstancePool(Detector& the_detector, std::string settings, bool concurrent)
       : detector(&the_detector), settings_json(std::move(settings)), concurrent_(concurrent) {}
 
+  ~InstancePool();
+  InstancePool(const InstancePool&) = delete;
+  InstancePool& operator=(const InstancePool&) = delete;
+
   // [loading] Adds the instance of the next worker, or the shared one.
   void add(Instance instance) {
     const MutexLock lock(mutex_);

@@ -84,9 +84,11 @@ std::shared_ptr<InstancePool> Loading::instances(Detector& detector, const std::
   instances->provenance = std::make_shared<const model::Provenance>(
       model::Provenance{std::string(view(info.version)), detector.sha256, settings_hash(settings_json)});
   const CrashContext creating{.detector_key = detector.entry.key, .library = detector.file.native(), .code = DetectorCode::create};
-  const CrashContextScope scope(creating);
   for (std::size_t count = concurrent ? 1 : context_.workers; count > 0; --count) {
-    Result<Instance> made = Instance::create(*detector.functions, detector.host, *context_.clock, settings_json);
+    Result<Instance> made = [&] {
+      const CrashContextScope scope(creating);
+      return Instance::create(*detector.functions, detector.host, *context_.clock, settings_json);
+    }();
     if (!made.ok()) return refuse_creation(detector, tenant, made.error()), nullptr;
     instances->add(std::move(*made));
   }

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <runwarden/detector.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,13 @@ UNUSED static rw_status create_prints(const rw_host* host, const rw_call* call, 
 UNUSED static rw_status create_opens_a_file(const rw_host* host, const rw_call* call, rw_str config, void** out) {
   if (open("/dev/null", O_RDONLY) < 0) return RW_INTERNAL;
   return create_fine(host, call, config, out);
+}
+
+/* With settings: has the process asked to end, and never returns. */
+UNUSED static rw_status create_hangs_on_settings(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  if (config.len <= 2) return create_fine(host, call, config, out);
+  kill(getpid(), SIGTERM);
+  for (;;) pause();
 }
 
 UNUSED static void* wait_for_ever(void* nothing) {
@@ -328,7 +336,12 @@ UNUSED static void destroy_fine(void* self) {
 
 UNUSED static void destroy_crashes(void* self) {
   (void)self;
-  *(volatile int*)8 = 1;
+  abort();
+}
+
+UNUSED static void destroy_hangs(void* self) {
+  (void)self;
+  for (;;) pause();
 }
 
 /* ---- what it says of itself ---- */

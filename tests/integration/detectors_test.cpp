@@ -332,6 +332,61 @@ TEST_F(Reload, UnderLoad_NoRequestFails_AndEachRunIsJudgedByOneSetOfSettings) {
   EXPECT_EQ(service.stop(), 0);
 }
 
+// Detectors that do not return from create or destroy.
+class Hanging : public Reload {
+ protected:
+  static ServiceProcess::Options with(const std::string& library) {
+    ServiceProcess::Options options;
+    options.server = "drain_timeout: 1s";
+    options.yaml = detectors_yaml("", "    - {key: zoo, library: " + library + "}\n");
+    return options;
+  }
+  static std::string not_returned_from(const std::string& function, const std::string& library) {
+    return "detector \\\"zoo\\\" (" RUNWARDEN_TEST_ZOO "/" + library + ") has not returned from " + function;
+  }
+  const std::string hanging_create = detectors_yaml("", "    - {key: zoo, library: hangs_on_settings.so, settings: {repeats: 3}}\n");
+};
+
+TEST_F(Hanging, AReloadThatHangsInCreate_IsLeftBySigterm) {
+  ServiceProcess service{with("hangs_on_settings.so")};
+  std::ofstream(service.config_path()) << "server: {address: \"127.0.0.1:0\"}\nstore: {path: data}\n" << hanging_create;
+  service.signal(SIGHUP);  // create sends SIGTERM
+  EXPECT_EQ(service.wait_for_end(), 0) << service.log_text();
+  EXPECT_THAT(service.log_text(), HasSubstr(not_returned_from("create", "hangs_on_settings.so")));
+  EXPECT_THAT(service.log_text(), HasSubstr("everything acknowledged is on disk"));
+}
+
+TEST_F(Hanging, AStartThatHangsInCreate_IsLeftBySigterm) {
+  const TempFolder folder;
+  const std::string config = folder.path() / "runwarden.yaml";
+  std::ofstream(config) << "server: {address: \"127.0.0.1:0\", drain_timeout: 1s}\nstore: {path: data}\n" << hanging_create;
+  const CommandResult ended = run_command({runwarden_binary(), "serve", "--config", config});
+  EXPECT_EQ(ended.exit_code, 0) << ended.out << ended.err;
+  EXPECT_THAT(ended.out + ended.err, HasSubstr(not_returned_from("create", "hangs_on_settings.so")));
+}
+
+TEST_F(Hanging, ADestroyThatHangs_NeitherKeepsTheProcessNorAReload) {
+  ServiceProcess service{with("hangs_at_the_end.so")};
+  configure(service, detectors_yaml("", obedient(3)));
+  reload(service);
+  EXPECT_THAT(service.post("/v1/ingest/runs", service.make_key(), "{}").body, HasSubstr("\"repeats 3\""));
+  EXPECT_EQ(service.stop(), 0) << service.log_text();
+  EXPECT_THAT(service.log_text(), HasSubstr(not_returned_from("destroy", "hangs_at_the_end.so")));
+}
+
+TEST_F(Hanging, ADestroyThatHangsAtTheStop_IsLeftBehind) {
+  ServiceProcess service{with("hangs_at_the_end.so")};
+  EXPECT_EQ(service.stop(), 0) << service.log_text();
+  EXPECT_THAT(service.log_text(), HasSubstr(not_returned_from("destroy", "hangs_at_the_end.so")));
+}
+
+TEST_F(Hanging, ADestroyThatCrashes_NamesItsDetector) {
+  ServiceProcess service{with("crashes_at_the_end.so")};
+  EXPECT_EQ(service.stop(), 128 + SIGABRT);
+  EXPECT_THAT(service.log_text(), HasSubstr("detector \"zoo\" (" RUNWARDEN_TEST_ZOO
+                                            "/crashes_at_the_end.so) crashed the process (SIGABRT) while it was destroyed"));
+}
+
 TEST_F(Reload, OfABrokenFile_LeavesTheOldSettingsInForce_AndSaysWhy) {
   ServiceProcess service{options(detectors_yaml("", obedient(7)))};
   const std::string key = service.make_key();
