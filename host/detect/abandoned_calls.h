@@ -1,5 +1,5 @@
-// Counts the abandoned detector calls that have not returned, by library and detector key. The counts survive a reload with the same
-// library. One per service; outlives its detector sets. Any thread.
+// Counts the abandoned detector calls that have not returned, by library and kind of call (CallKind). The counts survive a reload with the
+// same library. One per service; outlives its detector sets. Any thread.
 #pragma once
 
 #include <atomic>

@@ -23,6 +23,7 @@ class Call {
   Call(const Clock& clock, const model::Run& run, std::string_view detector_key, std::int64_t deadline_ns);
   // Call before the detector runs: offers it the explain callback.
   void ask_for_explanation() { raw_.explain = &Call::explain; }
+  bool explains() const { return raw_.explain != nullptr; }
 
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;

@@ -55,8 +55,7 @@ bool Evaluation::invoke(InstancePool& instances, const AbiRunView& view, std::si
 
 void Evaluation::resume_without(const InstancePool& instances, std::int64_t begin_ns, std::size_t worker) {
   try {
-    const model::Text run = request_.run->id.empty() ? model::Text(request_.origin) : request_.run->id;
-    reports_of(result_.verdict, instances).push_back(abandoned_report(context_, *instances.detector, begin_ns, run));
+    reports_of(result_.verdict, instances).push_back(Invocation::abandoned_report(context_, *instances.detector, begin_ns, request_));
     resume(worker);
   } catch (...) {
     if (callbacks_.failed) callbacks_.failed();

@@ -20,21 +20,29 @@
 
 namespace runwarden::detect {
 
+// Calls that judge runs, or those that explain: apart, because whoever asks for explanations must not keep the detector from judging.
+struct CallKind {
+  std::string key;                              // in crash marks
+  std::shared_ptr<std::atomic<int>> abandoned;  // calls that have not returned, those of earlier sets included
+};
+
 // A loaded detector, shared by all tenants.
 struct Detector {
   Detector(const model::DetectorEntry& the_entry, const model::DetectorSettings& settings, const LoadContext& context)
       : entry(the_entry),
+        judging{entry.key, nullptr},
+        explaining{entry.key + " (explaining)", nullptr},
         host(the_entry.key, *context.clock, context.log, context.log_rate),
         quarantine(settings.quarantine_failures, settings.quarantine_window_ms) {}
 
   const model::DetectorEntry entry;
+  CallKind judging, explaining;
   const rw_detector* functions = nullptr;
   std::filesystem::path file;
   std::string sha256, abi;
   HostServices host;
   Quarantine quarantine;
   std::atomic<std::uint64_t> evaluations = 0, errors = 0, timeouts = 0;
-  std::shared_ptr<std::atomic<int>> abandoned_calls;  // calls that have not returned, those of earlier sets included
 };
 
 // The instances of a detector with one set of settings: one for each worker, or one for all if it is concurrent.

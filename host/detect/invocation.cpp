@@ -69,39 +69,43 @@ Invocation::Invocation(const EvaluationContext& context, InstancePool& instances
 }
 
 std::optional<model::DetectorReport> Invocation::skipped() const {
-  Detector& detector = *instances_.detector;
-  const int abandoned_calls = *detector.abandoned_calls;
-  const bool quarantined = detector.quarantine.active();
-  const bool marked = context_.crash_marks != nullptr && request_ != nullptr && context_.crash_marks->any();
-  if (!quarantined && !marked && abandoned_calls < kMaxAbandonedCalls) return std::nullopt;
+  const Detector& detector = *instances_.detector;
   model::DetectorReport report;
   report.key = detector.entry.key;
-  if (quarantined) {
+  if (detector.quarantine.active()) {
     report.status = DetectorStatus::quarantined;
     report.reason = detector.quarantine.reason();
     return report;
   }
-  if (marked) {
-    auto reason = context_.crash_marks->reason({detector.entry.key, detector.sha256, request_->tenant, view_.run().id, request_->content});
-    if (reason) {
-      report.status = DetectorStatus::quarantined;
-      report.reason = std::move(*reason);
-      return report;
-    }
+  if (auto reason = crash_reason()) {
+    report.status = DetectorStatus::quarantined;
+    report.reason = std::move(*reason);
+    return report;
   }
-  if (abandoned_calls < kMaxAbandonedCalls) return std::nullopt;
+  const int abandoned = *kind().abandoned;
+  if (abandoned < kMaxAbandonedCalls) return std::nullopt;
   report.status = DetectorStatus::timeout;
-  report.reason =
-      std::to_string(abandoned_calls) + " of its calls for other runs have not returned yet; it is called again when one returns";
-  note_failure(context_, detector, report);
+  report.reason = std::to_string(abandoned) + " of its calls for other runs have not returned yet; it is called again when one returns";
+  if (!call_.explains()) note_failure(context_, *instances_.detector, report);
   return report;
+}
+
+// Of a crash on this run in a call of this kind or, because an explanation takes the same way, in one that judged it.
+std::optional<std::string> Invocation::crash_reason() const {
+  if (context_.crash_marks == nullptr || request_ == nullptr || !context_.crash_marks->any()) return std::nullopt;
+  const Detector& detector = *instances_.detector;
+  for (const CallKind* of : {&detector.judging, &kind()}) {
+    auto reason = context_.crash_marks->reason({of->key, detector.sha256, request_->tenant, view_.run().id, request_->content});
+    if (reason) return reason;
+  }
+  return std::nullopt;
 }
 
 void Invocation::call() {
   const Detector& detector = *instances_.detector;
   CrashContext context;
   context.run_id = view_.run().id;
-  context.detector_key = detector.entry.key;
+  context.detector_key = kind().key;
   context.library_sha256 = detector.sha256;
   context.library = detector.file.native();
   if (request_ != nullptr) {
@@ -128,12 +132,12 @@ model::DetectorReport Invocation::report(std::vector<model::Finding>& findings) 
   model::DetectorReport report;
   report.key = detector.entry.key;
   report.elapsed_ns = context_.clock.monotonic_ns() - begin_ns_;
-  ++detector.evaluations;
+  if (!call_.explains()) ++detector.evaluations;
   CallResult result = classify(outcome_, call_, report.elapsed_ns, context_.deadline_ms);
   report.status = result.status;
   report.reason = std::move(result.reason);
   if (report.status == DetectorStatus::error || report.status == DetectorStatus::timeout) {
-    note_failure(context_, detector, report);
+    if (!call_.explains()) note_failure(context_, detector, report);
     return report;
   }
   report.suppressed = std::move(call_.suppressed);
@@ -148,27 +152,30 @@ model::DetectorReport Invocation::report(std::vector<model::Finding>& findings) 
 }
 
 void Invocation::abandon() {
-  ++*instances_.detector->abandoned_calls;
+  ++*kind().abandoned;
   instances_.abandon(worker_);
 }
 
 void Invocation::returned_after_abandon() {
   if (instance_ != nullptr) instances_.release(instance_);
-  --*instances_.detector->abandoned_calls;
+  --*kind().abandoned;
   if (!context_.log) return;
   const std::int64_t elapsed_ms = (context_.clock.monotonic_ns() - begin_ns_) / kNsPerMs;
   context_.log(LogLevel::warn,
                named(*instances_.detector) + " returned from an abandoned call after " + std::to_string(elapsed_ms) + " ms");
 }
 
-model::DetectorReport abandoned_report(const EvaluationContext& context, Detector& detector, std::int64_t begin_ns, model::Text run_id) {
+model::DetectorReport Invocation::abandoned_report(const EvaluationContext& context, Detector& detector, std::int64_t begin_ns,
+                                                   const EvaluationRequest& request) {
   model::DetectorReport report;
   report.key = detector.entry.key;
   report.status = DetectorStatus::timeout;
   report.elapsed_ns = context.clock.monotonic_ns() - begin_ns;
   report.reason = "had not returned after " + std::to_string(report.elapsed_ns / kNsPerMs) + " ms, the deadline is " +
                   std::to_string(context.deadline_ms) + " ms; the run continued without it";
-  if (context.log) context.log(LogLevel::warn, named(detector) + ", called for run \"" + std::string(run_id) + "\", " + report.reason);
+  const std::string run(request.run->id.empty() ? model::Text(request.origin) : request.run->id);
+  if (context.log) context.log(LogLevel::warn, named(detector) + ", called for run \"" + run + "\", " + report.reason);
+  if (request.explain == Explain::yes) return report;
   ++detector.evaluations;
   note_failure(context, detector, report);
   return report;

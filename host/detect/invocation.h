@@ -39,7 +39,7 @@ class Invocation {
   // Call before call(): asks the detector for an explanation.
   void ask_for_explanation() { call_.ask_for_explanation(); }
 
-  // The report of a detector that must be skipped; empty if it is to be called.
+  // The report of a detector that must be skipped; empty if it is to be called. Calls that explain are skipped with those that judge.
   std::optional<model::DetectorReport> skipped() const;
   // When the call is abandoned, on the monotonic clock.
   std::int64_t due_ns() const { return begin_ns_ + (context_.deadline_ms + grace_ms(context_.deadline_ms)) * 1'000'000; }
@@ -48,6 +48,10 @@ class Invocation {
   // After call(): returns the report and appends its findings.
   model::DetectorReport report(std::vector<model::Finding>& findings);
 
+  // The report in place of that of an abandoned call.
+  static model::DetectorReport abandoned_report(const EvaluationContext& context, Detector& detector, std::int64_t begin_ns,
+                                                const EvaluationRequest& request);
+
   // While call() is running: gives up the call. Its results are ignored.
   void abandon();
   // After an abandoned call() has returned.
@@ -55,6 +59,9 @@ class Invocation {
   std::int64_t begin_ns() const { return begin_ns_; }
 
  private:
+  const CallKind& kind() const { return call_.explains() ? instances_.detector->explaining : instances_.detector->judging; }
+  std::optional<std::string> crash_reason() const;
+
   const EvaluationContext& context_;
   InstancePool& instances_;
   const AbiRunView& view_;
@@ -65,8 +72,5 @@ class Invocation {
   Instance* instance_;
   Instance::Outcome outcome_;
 };
-
-// The report of an abandoned call that began at `begin_ns`.
-model::DetectorReport abandoned_report(const EvaluationContext& context, Detector& detector, std::int64_t begin_ns, model::Text run_id);
 
 }  // namespace runwarden::detect

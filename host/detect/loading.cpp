@@ -59,8 +59,10 @@ std::string Loading::take_library(const LibraryFile& file, Detector& detector) c
   detector.file = file.file;
   detector.sha256 = file.sha256;
   detector.abi = abi_text(**entry);
-  detector.abandoned_calls = context_.abandoned_calls == nullptr ? std::make_shared<std::atomic<int>>(0)
-                                                                 : context_.abandoned_calls->of(detector.sha256, detector.entry.key);
+  for (CallKind* kind : {&detector.judging, &detector.explaining}) {
+    kind->abandoned = context_.abandoned_calls == nullptr ? std::make_shared<std::atomic<int>>(0)
+                                                          : context_.abandoned_calls->of(detector.sha256, kind->key);
+  }
   note_crashes(detector);
   return {};
 }

@@ -3,8 +3,10 @@
 
 #include <future>
 
+#include "base/digest.h"
 #include "base/work_pool.h"
 #include "detect/abandoned_calls.h"
+#include "detect/crash_marks.h"
 #include "zoo.h"
 
 namespace runwarden::detect {
@@ -40,14 +42,15 @@ class AbandonedCallsTest : public Zoo {
     EXPECT_TRUE(set.ok()) << (set.ok() ? "" : set.error().detail);
     return set.ok() ? std::move(*set) : nullptr;
   }
-  std::future<EvaluationResult> evaluate(const std::shared_ptr<DetectorSet>& set, const std::string& request) {
+  std::future<EvaluationResult> evaluate(const std::shared_ptr<DetectorSet>& set, const std::string& request,
+                                         Explain explain = Explain::no) {
     auto asked = std::make_shared<model::Run>();
     asked->id = "run_1";
     asked->document = request;
     asked->user_request = asked->document;
     auto promise = std::make_shared<std::promise<EvaluationResult>>();
-    pool.post([set, asked, promise, this](std::size_t worker) {
-      set->evaluate({asked, "acme"}, worker, pool,
+    pool.post([set, asked, promise, explain, this](std::size_t worker) {
+      set->evaluate({asked, "acme", {}, explain}, worker, pool,
                     {[promise](std::size_t, EvaluationResult said) { promise->set_value(std::move(said)); }, {}});
     });
     return promise->get_future();
@@ -99,6 +102,32 @@ TEST_F(AbandonedCallsTest, WhileCallsStick_OthersAreAnswered_AndTheDetectorIsAsk
   EXPECT_FALSE(said.run_in_use);
   const std::lock_guard lock(log_mutex);
   EXPECT_THAT(log, ContainsRegex(" returned from an abandoned call after [0-9]+ ms"));
+}
+
+TEST_F(AbandonedCallsTest, WhileExplanationsStick_TheDetectorJudges) {
+  enable_key("zoo");
+  const auto set = loaded();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(evaluate(set, sleep(), Explain::yes).get().verdict.reports[0].status, DetectorStatus::timeout);
+  EXPECT_EQ(evaluate(set, "something else", Explain::yes).get().verdict.reports[0].status, DetectorStatus::timeout);
+  EXPECT_EQ(evaluate(set, "something else").get().verdict.reports[0].status, DetectorStatus::fired);
+  EXPECT_EQ(set->list()[0].timeouts, 0U);
+}
+
+TEST_F(AbandonedCallsTest, WhenAnExplanationCrashed_TheRunIsStillJudged) {
+  enable_key("zoo");
+  settings.quarantine_failures = 1;
+  CrashMarks marks;
+  context.crash_marks = &marks;
+  model::CrashMark mark;
+  mark.key.time_ms = real_clock.wall_ms();
+  mark.tenant_name = "acme";
+  mark.run_id = "run_1";
+  mark.detector_key = "zoo (explaining)";
+  mark.library_sha256 = to_hex(sha256(bytes_of("obedient")));
+  marks.add(mark);
+  const auto set = loaded();
+  EXPECT_EQ(evaluate(set, "something else").get().verdict.reports[0].status, DetectorStatus::fired);
+  EXPECT_EQ(evaluate(set, "something else", Explain::yes).get().verdict.reports[0].status, DetectorStatus::quarantined);
 }
 
 TEST_F(AbandonedCallsTest, WhileOneCallSticks_ItsWorkerGetsAnotherInstance) {

@@ -136,6 +136,20 @@ TEST_F(DetectorSetTest, WhenADetectorFailsTooOften_IsQuarantinedUntilAReload) {
   EXPECT_EQ((*reloaded)->evaluate(run, {}, 0).reports[0].status, DetectorStatus::error);
 }
 
+TEST_F(DetectorSetTest, WhenADetectorFailsToExplain_ItGoesOnJudging) {
+  settings.quarantine_failures = 2;
+  enable("returns_error");
+  auto set = load();
+  ASSERT_TRUE(set.ok()) << set.error().detail;
+  for (int i = 0; i < 5; ++i) EXPECT_EQ((*set)->evaluate(run, {}, 0, Explain::yes).reports[0].status, DetectorStatus::error);
+  const auto info = (*set)->list()[0];
+  EXPECT_EQ(info.evaluations, 0U);
+  EXPECT_EQ(info.errors, 0U);
+  EXPECT_FALSE(info.quarantined);
+  EXPECT_EQ((*set)->evaluate(run, {}, 0).reports[0].status, DetectorStatus::error);
+  EXPECT_EQ((*set)->list()[0].errors, 1U);
+}
+
 TEST_F(DetectorSetTest, WhenTheSetIsListed_EveryDetectorIsDescribed) {
   enable("good").settings_json = R"({"repeats":3})";
   auto set = load();

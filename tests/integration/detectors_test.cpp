@@ -429,6 +429,16 @@ TEST_F(Reload, ReleasesFromQuarantine) {
   EXPECT_EQ(status(service.post("/v1/ingest/runs", key, "{}"), "zoo"), "error");
 }
 
+TEST(Explaining, DoesNotCountAgainstADetector) {
+  ServiceProcess service{
+      options(detectors_yaml("  quarantine: {failures: 10, window: 10m}\n", "    - {key: zoo, library: returns_error.so}\n"))};
+  const std::string key = service.make_key();
+  ASSERT_EQ(status(service.post("/v1/ingest/runs", key, run_json("r1", "look")), "zoo"), "error");
+  const std::string reader = service.make_key("acme", "read");
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(status(service.get("/v1/runs/r1/explain", reader), "zoo"), "error");
+  EXPECT_THAT(service.request(get_request("/readyz")).body, HasSubstr("\"quarantined\":[]"));
+}
+
 TEST_F(Reload, TakesUpDropInsAndTenantsOfTheirOwn) {
   const std::string common = "detectors:\n  search_path: [\"" RUNWARDEN_TEST_ZOO "\"]\n  include: [detectors.d/*.yaml]\n";
   ServiceProcess service{options(common)};
