@@ -86,7 +86,6 @@ std::optional<model::DetectorReport> Invocation::skipped() const {
   if (abandoned < kMaxAbandonedCalls) return std::nullopt;
   report.status = DetectorStatus::timeout;
   report.reason = std::to_string(abandoned) + " of its calls for other runs have not returned yet; it is called again when one returns";
-  if (!call_.explains()) note_failure(context_, *instances_.detector, report);
   return report;
 }
 
