@@ -69,10 +69,9 @@ bool may_be_too_many(const model::Run& run) {
 std::string fault_of(const detect::Instance::Outcome& outcome, const detect::Call& call, bool stopping) {
   if (!outcome.thrown.empty()) return outcome.thrown;
   if (outcome.status == RW_STOPPED) return stopping ? "" : "answered RW_STOPPED though should_stop was 0";
-  if (outcome.status != RW_OK)
-    return "answered status " + std::to_string(outcome.status) + (call.failure.empty() ? " without a text (fail)" : ": " + call.failure);
-  if (!call.refused.empty()) return "its finding was rejected: " + call.refused;
-  return {};
+  if (outcome.status == RW_OK) return call.rejection();
+  return "answered status " + std::to_string(outcome.status) + (call.failure.empty() ? " without a text (fail)" : ": " + call.failure) +
+         (call.rejection().empty() ? "" : "; " + call.rejection());
 }
 
 std::string excess_of(const detect::Call& call) {

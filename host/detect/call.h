@@ -29,12 +29,14 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   const rw_call& raw() const { return raw_; }
+  // What the detector must be told to be mended: "its finding was rejected: ..."; empty: nothing was.
+  std::string rejection() const { return refused.empty() ? refused : "its finding was rejected: " + refused; }
 
   std::vector<model::Finding> findings;
   std::vector<model::Suppression> suppressed;
   std::string abstained;    // the reason; empty if it did not abstain
   std::string failure;      // the text passed to fail
-  std::string refused;      // why the last invalid finding was refused
+  std::string refused;      // why the last invalid finding was refused; see rejection()
   std::size_t dropped = 0;  // findings beyond the limit
   std::vector<model::ExplanationItem> explanation;
   bool explanation_cut = false;  // some items exceeded a limit

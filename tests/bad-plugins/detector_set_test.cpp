@@ -106,6 +106,13 @@ TEST_F(DetectorSetTest, WhenAFindingIsRefused_ItDoesNotLookLikeNothingFound) {
   EXPECT_EQ(said.reason, "its finding was rejected: the confidence is not a number from 0 to 1");
 }
 
+TEST_F(DetectorSetTest, WhenAFindingIsRefusedInTheLayer_TheReasonSaysWhy) {
+  run.document = "surer than sure";
+  run.user_request = run.document;
+  EXPECT_EQ(report("layer_throws").reason,
+            "emit: the host answered status -1; its finding was rejected: the score is 101, expected 0 to 100");
+}
+
 TEST_F(DetectorSetTest, WhenFindingsAreTooMany_TheFirstStandAndTheRestAreCounted) {
   const auto said = report("too_many");
   EXPECT_EQ(said.status, DetectorStatus::fired);

@@ -33,6 +33,7 @@ class Thrower : public rw::Detector {
     if (settings.find("boom") != std::string_view::npos) throw rw::BadSettings("/boom", "is not wanted");
   }
   void evaluate(const rw::Run& run, rw::Call& call) override {
+    if (run.user_request() == "surer than sure") call.emit(rw::Finding("sure").summary("Too sure.").score(101));
     call.emit(rw::Finding("before").summary("the throw"));
     if (run.empty()) throw 42;
     throw std::runtime_error("boom in the layer");

@@ -408,7 +408,7 @@ class Call {
   static bool taken(rw_status status, const char* what) {
     if (status == RW_OK) return true;
     if (status == RW_LIMIT) return false;
-    throw Refused(std::string(what) + ": rejected by the host with status " + std::to_string(status));
+    throw Refused(std::string(what) + ": the host answered status " + std::to_string(status));
   }
 
   const rw_call* raw_;
