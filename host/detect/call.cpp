@@ -120,14 +120,29 @@ rw_status Call::candidate(void* ctx, rw_str rule, std::int32_t step, rw_str reas
 rw_status Call::abstain(void* ctx, rw_str reason) noexcept {
   auto& self = *static_cast<Call*>(ctx);
   if (self.run_ == nullptr) return RW_UNSUPPORTED;
-  if (view(reason).size() > RW_MAX_REASON) return RW_LIMIT;
-  if (!is_text(reason) || view(reason).empty()) return RW_INVALID_ARGUMENT;
   try {
+    if (view(reason).size() > RW_MAX_REASON) {
+      return self.refuse_abstention(RW_LIMIT,
+                                    "it has " + std::to_string(reason.len) + " bytes, the limit is " + std::to_string(RW_MAX_REASON));
+    }
+    if (!is_text(reason)) return self.refuse_abstention(RW_INVALID_ARGUMENT, "it is not UTF-8 text without NUL");
+    if (view(reason).empty()) return self.refuse_abstention(RW_INVALID_ARGUMENT, "it is empty");
     self.abstained = view(reason);
     return RW_OK;
   } catch (const std::bad_alloc&) {
     return RW_INTERNAL;
   }
+}
+
+rw_status Call::refuse_abstention(rw_status status, std::string why) {
+  abstention_refused = std::move(why);
+  return status;
+}
+
+std::string Call::rejection() const {
+  if (!refused.empty()) return "its finding was rejected: " + refused;
+  if (abstained.empty() && !abstention_refused.empty()) return "its reason to abstain was rejected: " + abstention_refused;
+  return {};
 }
 
 rw_status Call::fail(void* ctx, rw_str text) noexcept {

@@ -29,15 +29,16 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   const rw_call& raw() const { return raw_; }
-  // What the detector must be told to be mended: "its finding was rejected: ..."; empty: nothing was.
-  std::string rejection() const { return refused.empty() ? refused : "its finding was rejected: " + refused; }
+  // What the host did not take and the answer must not hide: "its finding was rejected: ..."; empty: there is nothing of that kind.
+  std::string rejection() const;
 
   std::vector<model::Finding> findings;
   std::vector<model::Suppression> suppressed;
-  std::string abstained;    // the reason; empty if it did not abstain
-  std::string failure;      // the text passed to fail
-  std::string refused;      // why the last invalid finding was refused; see rejection()
-  std::size_t dropped = 0;  // findings beyond the limit
+  std::string abstained;           // the reason; empty if it did not abstain
+  std::string failure;             // the text passed to fail
+  std::string refused;             // why the last invalid finding was refused; see rejection()
+  std::string abstention_refused;  // why the last reason to abstain was
+  std::size_t dropped = 0;         // findings beyond the limit
   std::vector<model::ExplanationItem> explanation;
   bool explanation_cut = false;  // some items exceeded a limit
 
@@ -47,6 +48,7 @@ class Call {
   static rw_status candidate(void* ctx, rw_str rule, std::int32_t step, rw_str reason, double confidence) noexcept;
   static rw_status abstain(void* ctx, rw_str reason) noexcept;
   static rw_status fail(void* ctx, rw_str text) noexcept;
+  rw_status refuse_abstention(rw_status status, std::string why);
   static std::uint32_t should_stop(void* ctx) noexcept;
   static rw_status explain(void* ctx, const rw_explanation* item) noexcept;
 

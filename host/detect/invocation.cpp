@@ -30,11 +30,10 @@ CallResult classify(const Instance::Outcome& outcome, const Call& call, std::int
   }
   if (stopped) return {DetectorStatus::error, "stopped before its deadline"};
   if (outcome.status != RW_OK) {
-    const std::string why =
-        call.failure.empty() ? "status " + std::to_string(outcome.status) + " without an error text" : call.failure;
+    const std::string why = call.failure.empty() ? "status " + std::to_string(outcome.status) + " without an error text" : call.failure;
     return {DetectorStatus::error, call.rejection().empty() ? why : why + "; " + call.rejection()};
   }
-  if (call.findings.empty() && !call.refused.empty()) return {DetectorStatus::error, call.rejection()};
+  if (call.findings.empty() && !call.rejection().empty()) return {DetectorStatus::error, call.rejection()};
   if (call.findings.empty()) return {call.abstained.empty() ? DetectorStatus::clean : DetectorStatus::not_evaluable, call.abstained};
   if (call.dropped == 0) return {DetectorStatus::fired, {}};
   return {DetectorStatus::fired, std::to_string(call.dropped) + " more findings exceeded the limit of " + std::to_string(RW_MAX_FINDINGS)};

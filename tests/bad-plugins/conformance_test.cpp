@@ -116,6 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"bad_utf8", "empty_run", "run 1 of 2: its finding was rejected: title or summary is not UTF-8 text without NUL"},
         Wrong{"bad_step", "long_run", "run 1 of 1: its finding was rejected: the primary step is 10000, the run has 10000 steps"},
         Wrong{"too_long", "empty_run", "run 1 of 2: its finding was rejected: the title has 513 bytes, the limit is 512"},
+        Wrong{"abstains_at_length", "empty_run", "run 1 of 2: its reason to abstain was rejected: it has 1025 bytes, the limit is 1024"},
         Wrong{"too_many", "empty_run", "run 1 of 2: 10 findings exceeded the limit of 64"},
         Wrong{"heeds_no_stop", "should_stop",
               "with should_stop set from the start: took [0-9]+ ms, at most 1000 ms are allowed here; ask should_stop in every loop"},

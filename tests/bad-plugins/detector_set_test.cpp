@@ -38,6 +38,18 @@ TEST_F(DetectorSetTest, WhenADetectorAbstains_TheRunIsNotEvaluable) {
   EXPECT_EQ(said.reason, "no output on any tool step");
 }
 
+TEST_F(DetectorSetTest, WhenAReasonToAbstainIsTooLong_TheRunIsNotClean) {
+  const auto said = report("abstains_at_length");
+  EXPECT_EQ(said.status, DetectorStatus::error);
+  EXPECT_EQ(said.reason, "its reason to abstain was rejected: it has 1025 bytes, the limit is 1024");
+  settings.entries.clear();
+  run.document = "say little";
+  run.user_request = run.document;
+  const auto layered = report("layer_throws");
+  EXPECT_EQ(layered.status, DetectorStatus::not_evaluable);
+  EXPECT_EQ(layered.reason, std::string(1023, 'x')) << "no half of a character";
+}
+
 TEST_F(DetectorSetTest, WhenADetectorAbstainsAndEmits_FindingsWin) {
   EXPECT_EQ(report("abstains_and_emits").status, DetectorStatus::fired);
   EXPECT_EQ(verdict.findings.size(), 1U);

@@ -34,6 +34,7 @@ class Thrower : public rw::Detector {
   }
   void evaluate(const rw::Run& run, rw::Call& call) override {
     if (run.user_request() == "surer than sure") call.emit(rw::Finding("sure").summary("Too sure.").score(101));
+    if (run.user_request() == "say little") return call.abstain("x" + std::string(1022, 'x') + "\xC3\xA9");
     call.emit(rw::Finding("before").summary("the throw"));
     if (run.empty()) throw 42;
     throw std::runtime_error("boom in the layer");

@@ -306,6 +306,15 @@ UNUSED static rw_status abstain(void* self, const rw_run* run, const rw_call* ca
   return call->abstain(call->ctx, text("no output on any tool step"));
 }
 
+UNUSED static rw_status abstain_at_length(void* self, const rw_run* run, const rw_call* call) {
+  static char long_reason[RW_MAX_REASON + 1];
+  rw_str reason = {long_reason, sizeof long_reason};
+  (void)self, (void)run;
+  memset(long_reason, 'x', sizeof long_reason);
+  call->abstain(call->ctx, reason);
+  return RW_OK;
+}
+
 UNUSED static rw_status abstain_and_emit(void* self, const rw_run* run, const rw_call* call) {
   emit_one(self, run, call);
   return abstain(self, run, call);

@@ -313,7 +313,8 @@ typedef struct rw_call {
   rw_status (*suppress)(void *ctx, rw_str rule, int32_t step, rw_str reason);
 
   /* [in-call] Says that the run does not hold what the detector needs ("no inputTokens on any model step"). The run is then
-   * *not evaluable*, not clean, unless something was emitted: findings win. The last reason counts. */
+   * *not evaluable*, not clean, unless something was emitted: findings win. The last reason counts. RW_INVALID_ARGUMENT, RW_LIMIT:
+   * it was not taken; a run whose only reasons were not is an error, not clean. */
   rw_status (*abstain)(void *ctx, rw_str reason);
 
   /* [in-call] Explains the error that the function is about to return. In create, a text that begins with a JSON Pointer into

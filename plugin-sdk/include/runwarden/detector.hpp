@@ -47,6 +47,13 @@ inline bool present(std::string_view text) noexcept {
   return text.data() != nullptr;
 }
 
+// The beginning of a text: at most `bytes`, and never half a character.
+inline std::string_view shortened(std::string_view text, std::size_t bytes) noexcept {
+  if (text.size() <= bytes) return text;
+  while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xC0) == 0x80) --bytes;
+  return text.substr(0, bytes);
+}
+
 // ---- The run ---------------------------------------------------------------------------------------------------------
 
 enum class StepKind : std::uint32_t { tool = RW_STEP_TOOL, model = RW_STEP_MODEL, user = RW_STEP_USER, other = RW_STEP_OTHER };
@@ -368,8 +375,8 @@ class Call {
   }
 #endif
 
-  // Reports which field is missing: the run counts as not evaluable rather than clean.
-  void abstain(std::string_view reason) { taken(raw_->abstain(raw_->ctx, str(reason)), "abstain"); }
+  // Reports which field is missing: the run counts as not evaluable rather than clean. A reason over RW_MAX_REASON bytes is shortened.
+  void abstain(std::string_view reason) { taken(raw_->abstain(raw_->ctx, str(shortened(reason, RW_MAX_REASON))), "abstain"); }
 
 #if RW_TARGET_MINOR >= 1
   // True when the caller asked for an explanation. Build one only then.

@@ -197,6 +197,19 @@ TEST_F(CallTest, WhenACandidateIsWrong_TakesNothing) {
   EXPECT_EQ(call_.suppressed.size(), std::size_t{RW_MAX_SUPPRESSIONS});
 }
 
+TEST_F(CallTest, WhenAReasonToAbstainIsWrong_SaysSo) {
+  const auto abstain = [&](std::string_view reason) { return call_.raw().abstain(call_.raw().ctx, str(reason)); };
+  EXPECT_EQ(abstain(std::string(RW_MAX_REASON + 1, 'x')), RW_LIMIT);
+  EXPECT_EQ(call_.rejection(), "its reason to abstain was rejected: it has 1025 bytes, the limit is 1024");
+  EXPECT_EQ(abstain(""), RW_INVALID_ARGUMENT);
+  EXPECT_EQ(call_.rejection(), "its reason to abstain was rejected: it is empty");
+  EXPECT_EQ(abstain("bad \xFF"), RW_INVALID_ARGUMENT);
+  EXPECT_EQ(call_.rejection(), "its reason to abstain was rejected: it is not UTF-8 text without NUL");
+  EXPECT_EQ(call_.abstained, "");
+  EXPECT_EQ(abstain("no output"), RW_OK);
+  EXPECT_EQ(call_.rejection(), "");
+}
+
 TEST_F(CallTest, WhenTheDeadlinePasses_ShouldStopTurnsTrue) {
   clock_.now_ns = 99;
   EXPECT_EQ(call_.raw().should_stop(call_.raw().ctx), 0U);
