@@ -46,6 +46,7 @@ struct Said {
   std::string fault;  // why the host would reject it
   std::string answer;
   bool explained = false;
+  std::string explanation_refused;
 };
 
 std::string answer_text(const detect::Call& call, rw_status status) {
@@ -103,7 +104,8 @@ class Subject {
     if (explain == detect::Explain::yes) call.ask_for_explanation();
     const detect::Instance::Outcome outcome = instance.evaluate(view.raw(), call.raw());
     const std::int64_t took_ms = ms_since(begin);
-    Said said{fault_of(outcome, call, patience_ms == 0), answer_text(call, outcome.status), !call.explanation.empty()};
+    Said said{fault_of(outcome, call, patience_ms == 0), answer_text(call, outcome.status), !call.explanation.empty(),
+              call.explanation_refused};
     if (said.fault.empty() && !may_be_too_many(run)) said.fault = excess_of(call);
     const std::int64_t bound_ms = patience_ms == 0 ? kStopWithinMs : patience_ms;
     if (said.fault.empty() && took_ms > bound_ms) {
@@ -226,9 +228,10 @@ CaseOutcome explained(Subject& subject) {
   bool any = false;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const Said asked = subject.evaluate(*instance, runs[i], kPatienceMs, detect::Explain::yes);
+    const std::string which = "run " + std::to_string(i + 1) + " of " + std::to_string(runs.size()) + ": ";
+    if (!asked.explanation_refused.empty()) return failed(which + "its explanation was rejected: " + asked.explanation_refused);
     any |= asked.explained;
     if (!any) continue;
-    const std::string which = "run " + std::to_string(i + 1) + " of " + std::to_string(runs.size()) + ": ";
     if (!asked.fault.empty()) return failed(which + asked.fault);
     const Said plain = subject.evaluate(*instance, runs[i]);
     if (plain.answer != asked.answer)

@@ -26,6 +26,8 @@ bool is_word(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return ascii::is_lower(c) || c == '_'; });
 }
 
+constexpr const char* kNoWord = "\" is not a word of lower-case letters and underscores";
+
 // A length larger than any object: the text must not be read.
 bool is_absurd(rw_str text) {
   return text.len > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
@@ -163,14 +165,29 @@ std::uint32_t Call::should_stop(void* ctx) noexcept {
 rw_status Call::explain(void* ctx, const rw_explanation* item) noexcept {
   auto& self = *static_cast<Call*>(ctx);
   if (self.run_ == nullptr) return RW_UNSUPPORTED;
-  if (item == nullptr || item->struct_size < sizeof(rw_explanation)) return RW_INVALID_ARGUMENT;
   try {
+    if (item == nullptr || item->struct_size < sizeof(rw_explanation))
+      return self.refuse_item("it is a null pointer, or its struct_size is too small");
     const rw_status status = self.take(*item);
     if (status == RW_LIMIT) self.explanation_cut = true;
     return status;
   } catch (const std::bad_alloc&) {
     return RW_INTERNAL;
   }
+}
+
+std::string Call::fault_of(const rw_explanation& item) const {
+  if (item.kind > RW_EXPLAIN_RULE) return "the kind is " + std::to_string(item.kind) + ", expected 0 to 5";
+  if (!names_step(item.step)) return "the step is " + std::to_string(item.step) + ", " + steps_text();
+  if (item.confidence != RW_ABSENT && !is_confidence(item.confidence)) return "the confidence is not a number from 0 to 1";
+  for (const rw_str text : {item.subject, item.label, item.outcome, item.objects, item.reason, item.json_pointer}) {
+    if (!is_text(text)) return "one of its texts is not UTF-8 text without NUL";
+  }
+  if (view(item.subject).empty()) return "the subject is empty";
+  if (!is_word(view(item.label))) return "the label \"" + std::string(view(item.label)) + kNoWord;
+  if (!view(item.outcome).empty() && !is_word(view(item.outcome))) return "the outcome \"" + std::string(view(item.outcome)) + kNoWord;
+  const std::string_view pointer = view(item.json_pointer);
+  return pointer.empty() || pointer[0] == '/' ? "" : "\"" + std::string(pointer) + "\" is not a JSON Pointer";
 }
 
 rw_status Call::take(const rw_explanation& item) {
@@ -180,12 +197,8 @@ rw_status Call::take(const rw_explanation& item) {
                     view(item.label).size() <= RW_MAX_LABEL && view(item.outcome).size() <= RW_MAX_LABEL &&
                     view(item.reason).size() <= RW_MAX_REASON && view(item.json_pointer).size() <= RW_MAX_POINTER;
   if (!fits || explanation.size() >= RW_MAX_EXPLANATIONS || explanation_bytes_ + bytes > RW_MAX_EXPLANATION_BYTES) return RW_LIMIT;
-  const bool sure = item.confidence == RW_ABSENT || is_confidence(item.confidence);
-  if (item.kind > RW_EXPLAIN_RULE || !names_step(item.step) || !sure) return RW_INVALID_ARGUMENT;
-  if (!is_text(item.subject) || view(item.subject).empty() || !is_text(item.objects) || !is_text(item.reason)) return RW_INVALID_ARGUMENT;
-  if (!is_word(view(item.label)) || (!view(item.outcome).empty() && !is_word(view(item.outcome)))) return RW_INVALID_ARGUMENT;
+  if (std::string why = fault_of(item); !why.empty()) return refuse_item(std::move(why));
   const std::string_view pointer = view(item.json_pointer);
-  if (!is_text(item.json_pointer) || (!pointer.empty() && pointer[0] != '/')) return RW_INVALID_ARGUMENT;
   model::ExplanationItem out;
   out.kind = static_cast<model::ExplanationKind>(item.kind);
   out.step = item.step;
@@ -206,6 +219,11 @@ rw_status Call::refuse(std::string why) {
   return RW_INVALID_ARGUMENT;
 }
 
+rw_status Call::refuse_item(std::string why) {
+  explanation_refused = std::move(why);
+  return RW_INVALID_ARGUMENT;
+}
+
 rw_status Call::over(const char* what, const char* units, std::size_t length, std::size_t limit) {
   refused = std::string(what) + " has " + std::to_string(length) + " " + units + ", the limit is " + std::to_string(limit);
   return RW_LIMIT;
@@ -213,6 +231,10 @@ rw_status Call::over(const char* what, const char* units, std::size_t length, st
 
 bool Call::names_step(std::int32_t step) const {
   return step == RW_NO_STEP || (step >= 0 && static_cast<std::size_t>(step) < run_->steps.size());
+}
+
+std::string Call::steps_text() const {
+  return "the run has " + std::to_string(run_->steps.size()) + " steps";
 }
 
 rw_status Call::take(const rw_finding& finding) {
@@ -227,10 +249,7 @@ rw_status Call::take(const rw_finding& finding) {
   if (finding.score < 0 || finding.score > 100) return refuse("the score is " + std::to_string(finding.score) + ", expected 0 to 100");
   if (finding.severity > RW_SEVERITY_CRITICAL) return refuse("the severity is " + std::to_string(finding.severity) + ", expected 0 to 3");
   if (finding.source > RW_SOURCE_COORDINATION) return refuse("the source is " + std::to_string(finding.source) + ", expected 0 to 3");
-  if (!names_step(finding.primary_step)) {
-    return refuse("the primary step is " + std::to_string(finding.primary_step) + ", the run has " + std::to_string(run_->steps.size()) +
-                  " steps");
-  }
+  if (!names_step(finding.primary_step)) return refuse("the primary step is " + std::to_string(finding.primary_step) + ", " + steps_text());
   const bool has_waste = finding.waste_usd != RW_ABSENT;
   if (has_waste && !(finding.waste_usd >= 0 && finding.waste_usd <= kMaxWasteUsd))
     return refuse("the waste is not a USD amount from 0 to 1e12");

@@ -40,7 +40,8 @@ class Call {
   std::string abstention_refused;  // why the last reason to abstain was
   std::size_t dropped = 0;         // findings beyond the limit
   std::vector<model::ExplanationItem> explanation;
-  bool explanation_cut = false;  // some items exceeded a limit
+  bool explanation_cut = false;     // some items exceeded a limit
+  std::string explanation_refused;  // why the last invalid item was refused
 
  private:
   static rw_status emit(void* ctx, const rw_finding* finding) noexcept;
@@ -57,9 +58,12 @@ class Call {
   rw_status take_confidence(const rw_finding& finding, model::Finding& out);
   rw_status take_fingerprint(const rw_finding& finding, model::Finding& out);
   rw_status take(const rw_explanation& item);
+  std::string fault_of(const rw_explanation& item) const;
   rw_status refuse(std::string why);
+  rw_status refuse_item(std::string why);
   rw_status over(const char* what, const char* units, std::size_t length, std::size_t limit);
   bool names_step(std::int32_t step) const;
+  std::string steps_text() const;
 
   const Clock& clock_;
   const model::Run* run_ = nullptr;  // null in a call of create

@@ -124,6 +124,8 @@ INSTANTIATE_TEST_SUITE_P(
         Wrong{"wavers", "deterministic", "repeat [0-9]+ of run [0-9]+ gave a different answer: first .*0\\.5.*, then .*0\\.25.*"},
         Wrong{"too_sure", "empty_run", "run 1 of 2: its finding was rejected: the confidence is not a number from 0 to 1"},
         Wrong{"explains_otherwise", "explained", "run 1 of [0-9]+: gave a different answer when asked to explain it: first .*, then .*"},
+        Wrong{"explains_badly", "explained",
+              "run 1 of [0-9]+: its explanation was rejected: the label \"step-2\" is not a word of lower-case letters and underscores"},
         Wrong{"bears_no_company", "concurrent",
               "4 concurrent threads gave a different answer than one: answered status -6: somebody is here already"},
         // ThreadSanitizer has a thread of its own, which it may start meanwhile.

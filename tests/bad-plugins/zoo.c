@@ -157,18 +157,27 @@ UNUSED static rw_status emit_one(void* self, const rw_run* run, const rw_call* c
 }
 
 #if RW_TARGET_MINOR >= 1
-/* Who asks for an explanation gets nothing else. */
-UNUSED static rw_status explain_instead(void* self, const rw_run* run, const rw_call* call) {
+UNUSED static rw_status explain_as(const rw_call* call, const char* label) {
   rw_explanation item;
-  if (call->explain == NULL) return emit_one(self, run, call);
   memset(&item, 0, sizeof item);
   item.struct_size = sizeof item;
   item.kind = RW_EXPLAIN_RULE;
   item.step = RW_NO_STEP;
   item.confidence = RW_ABSENT;
   item.subject = text("mood");
-  item.label = text("silences");
+  item.label = text(label);
   return call->explain(call->ctx, &item);
+}
+
+/* Who asks for an explanation gets nothing else. */
+UNUSED static rw_status explain_instead(void* self, const rw_run* run, const rw_call* call) {
+  return call->explain == NULL ? emit_one(self, run, call) : explain_as(call, "silences");
+}
+
+UNUSED static rw_status explain_badly(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run;
+  if (call->explain != NULL) explain_as(call, "step-2");
+  return RW_OK;
 }
 #endif
 

@@ -276,7 +276,8 @@ TEST_F(ExplainedCallTest, WhenAMemberIsWrong_AnswersInvalidArgumentAndTakesNothi
   const auto refused = [&](auto change) {
     item_ = good;
     change(item_);
-    return explain() == RW_INVALID_ARGUMENT && call_.explanation.empty();
+    call_.explanation_refused.clear();
+    return explain() == RW_INVALID_ARGUMENT && call_.explanation.empty() && !call_.explanation_refused.empty();
   };
   EXPECT_TRUE(refused([](rw_explanation& e) { e.kind = RW_EXPLAIN_RULE + 1; }));
   EXPECT_TRUE(refused([](rw_explanation& e) { e.step = 1; }));
@@ -290,6 +291,7 @@ TEST_F(ExplainedCallTest, WhenAMemberIsWrong_AnswersInvalidArgumentAndTakesNothi
   EXPECT_TRUE(refused([](rw_explanation& e) { e.objects = str("bad \xFF"); }));
   EXPECT_TRUE(refused([](rw_explanation& e) { e.label = str(""); }));
   EXPECT_TRUE(refused([](rw_explanation& e) { e.label = str("two words"); }));
+  EXPECT_EQ(call_.explanation_refused, "the label \"two words\" is not a word of lower-case letters and underscores");
   EXPECT_TRUE(refused([](rw_explanation& e) { e.outcome = str("Failed"); }));
   EXPECT_TRUE(refused([](rw_explanation& e) { e.json_pointer = str("steps"); }));
   EXPECT_TRUE(refused([](rw_explanation& e) { e.struct_size = 8; }));
