@@ -35,6 +35,24 @@ void stays_quiet_on_an_address_that_a_tool_gave() {
   expect(Subject("pii_leak").evaluate(run).clean(), "an address that a tool gave is clean");
 }
 
+void says_each_address_once() {
+  FakeRun run = run_that_says("Write to lee@shop.example.");
+  run.add(model_step("As I said: lee@shop.example."));
+  expect(Subject("pii_leak").evaluate(run).findings.size() == 1, "an address that is said twice is one finding");
+}
+
+void bears_what_strangers_send() {
+  FakeRun run = run_that_says((std::string(2000, 'x') + "@shop.example, then lee@shop.example").c_str());
+  run.add(model_step("sam@shop.example").id(std::string(10000, 'x')));
+  const Answer answer = Subject("pii_leak").evaluate(run);
+  expect(answer.findings.size() == 2 && answer.refusals.empty(), "long texts keep it from nothing");
+}
+
+void stops_inside_a_step() {
+  FakeRun run = run_that_says("lee@shop.example sam@shop.example kim@other.example");
+  expect(Subject("pii_leak").evaluate(run, 6).status == RW_STOPPED, "it asks for the deadline at each address");
+}
+
 void says_what_the_settings_suppressed() {
   FakeRun run = run_that_says("Write to lee@shop.example.");
   const Answer answer = Subject("pii_leak", R"({"ignore_domains":["shop.example"]})").evaluate(run);
@@ -67,6 +85,9 @@ void stops_at_the_deadline() {
 int main() {
   fires_on_an_address_from_nowhere();
   stays_quiet_on_an_address_that_a_tool_gave();
+  says_each_address_once();
+  bears_what_strangers_send();
+  stops_inside_a_step();
   says_what_the_settings_suppressed();
   refuses_settings_that_are_wrong();
   abstains_when_the_model_said_nothing();
