@@ -14,6 +14,15 @@ cp -r "$place/prefix/share/runwarden/template" "$place/mine"
 "$cmake" -S "$place/mine" -B "$place/mine/build" -DCMAKE_PREFIX_PATH="$place/prefix" -DCMAKE_BUILD_TYPE=Debug > "$place/log" || { cat "$place/log"; exit 1; }
 "$cmake" --build "$place/mine/build" > "$place/log" 2>&1 || { cat "$place/log"; exit 1; }
 "$place/mine/build/pii_leak_test"
+# What needs a newer minor needs it in the test, too.
+cp -r "$place/mine" "$place/newer" && rm -r "$place/newer/build"
+sed -i 's/TARGET_MINOR 0/TARGET_MINOR 2/' "$place/newer/CMakeLists.txt"
+sed -i 's/\.score(score_)/.score(score_).confidence(0.9)/' "$place/newer/src/pii_leak.cpp"
+sed -i 's/findings\[0\]\.score == 75/findings[0].confidence == 0.9/' "$place/newer/tests/pii_leak_test.cpp"
+grep -q 'confidence(0.9)' "$place/newer/src/pii_leak.cpp" && grep -q 'confidence == 0.9' "$place/newer/tests/pii_leak_test.cpp"
+"$cmake" -S "$place/newer" -B "$place/newer/build" -DCMAKE_PREFIX_PATH="$place/prefix" -DCMAKE_BUILD_TYPE=Debug > "$place/log" || { cat "$place/log"; exit 1; }
+"$cmake" --build "$place/newer/build" > "$place/log" 2>&1 || { cat "$place/log"; exit 1; }
+"$place/newer/build/pii_leak_test"
 shown=$(nm -D --defined-only "$place/mine/build/pii_leak.so" | awk '{print $NF}')
 [ "$shown" = runwarden_entry_v1 ] || { echo "the plugin exports: $shown"; exit 1; }
 PKG_CONFIG_PATH="$place/prefix/share/pkgconfig" pkg-config --exact-version=1.2 runwarden-sdk
