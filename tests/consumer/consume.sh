@@ -32,4 +32,10 @@ if [ -n "$runwarden" ]; then
   "$runwarden" detectors test "$place/mine/build/pii_leak.so" "$place/mine/run.json" > "$place/said"
   cat "$place/said"
   grep -q "nobody gave it" "$place/said"
+  # What its package installs enables it, with the settings that its schema knows.
+  read -r files folder < "$place/mine/debian/install"
+  [ "$folder" = etc/runwarden/detectors.d ]
+  printf 'store: {path: data}\ndetectors: {search_path: [mine/build], include: ["mine/%s"]}\n' "$files" > "$place/runwarden.yaml"
+  chmod go-w "$place/mine/build" "$place/mine/build/pii_leak.so"
+  "$runwarden" analyze --config "$place/runwarden.yaml" "$place/mine/run.json" | grep -q '"detectorKey":"pii_leak"'
 fi

@@ -30,5 +30,6 @@ grep -q 'class LateShipping : public rw::Detector' "$place/mine/src/late_shippin
 grep -qF '{"late_shipping", "1.0.0", "Late & lost | 50/50", kSchema}' "$place/mine/src/late_shipping.cpp"
 grep -q '^Package: runwarden-detector-late-shipping$' "$place/mine/debian/control"
 grep -q 'runwarden_add_detector(late_shipping SOURCES src/late_shipping.cpp' "$place/mine/CMakeLists.txt"
+grep -q '^library: late_shipping.so$' "$place/mine/detectors.d/late_shipping.yaml"
 [ -x "$place/mine/ci/check" ] && [ -f "$place/mine/tests/late_shipping_test.cpp" ]
 refuses "this copy was renamed before" other_name
