@@ -18,6 +18,7 @@ refuses "\"1st\" is not a valid key" 1st
 refuses "is not a valid key" "late
 shipping"
 refuses "\"test\" is a target of CMake's own" test
+refuses "\"preinstall\" is a target of CMake's own" preinstall
 refuses "that is its name already" pii_leak
 refuses "the title is empty" late_shipping ""
 refuses "the title must do without" late_shipping 'Late "shipping"'
