@@ -1,7 +1,6 @@
 #include "cli/detector_trial.h"
 
 #include <climits>
-#include <cstdlib>
 #include <filesystem>
 #include <sstream>
 #include <utility>
@@ -12,10 +11,7 @@
 #include "cli/explanation_text.h"
 #include "cli/loaded_detectors.h"
 #include "cli/problem_line.h"
-#include "detect/elf_check.h"
 #include "detect/inspect.h"
-#include "detect/libraries.h"
-#include "detect/library_file.h"
 #include "ingest/analyze.h"
 
 namespace runwarden::cli {
@@ -108,28 +104,6 @@ std::string answer_json(const InputRun& run, const ingest::Analysis& analysis, c
 
 }  // namespace
 
-// A copy of the library in a file, for a debugger: it cannot read libraries from the memory that commands load copies into. All later
-// loads find this copy.
-class DetectorTrial::DebuggerCopy {
- public:
-  explicit DebuggerCopy(const std::string& library) {
-    std::string name = (std::filesystem::temp_directory_path() / "runwarden-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) return;
-    folder_ = name;
-    if (const auto file = detect::read_library(library); file.ok() && detect::elf_fault(file->bytes).empty())
-      static_cast<void>(detect::load_library(*file, folder_ / "copy"));  // inspect reports the faults
-  }
-  ~DebuggerCopy() {
-    std::error_code ignored;
-    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
-  }
-  DebuggerCopy(const DebuggerCopy&) = delete;
-  DebuggerCopy& operator=(const DebuggerCopy&) = delete;
-
- private:
-  std::filesystem::path folder_;
-};
-
 struct DetectorTrial::Log {
   Mutex mutex;
   TrialSink sink RW_GUARDED_BY(mutex);
@@ -164,7 +138,6 @@ std::unique_ptr<DetectorTrial> DetectorTrial::load(const DetectorTest& test, Tri
 bool DetectorTrial::load_detectors() {
   std::ostringstream out, err;
   Context context{out, err, {}, {}, kFine};
-  if (test_.in_process) debugger_copy_ = std::make_unique<DebuggerCopy>(test_.library);
   settings_ = settings_for(context, test_);
   if (settings_) {
     detect::LoadContext load = load_context(context, *settings_, 1);

@@ -39,8 +39,6 @@ class DetectorTrial {
 
   const DetectorTest& test_;
   std::optional<config::Settings> settings_;
-  class DebuggerCopy;
-  std::unique_ptr<DebuggerCopy> debugger_copy_;  // if in_process
   struct Log;
   std::shared_ptr<Log> log_;  // shared with detectors that log after their call
   std::shared_ptr<detect::DetectorSet> detectors_;

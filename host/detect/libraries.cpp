@@ -69,7 +69,8 @@ Error needs_proc(const LibraryFile& file, const fs::path& private_folder) {
                                 " from memory, by a path below /proc. Mount it (mount -t proc proc /proc)" + or_else);
 }
 
-// Copies into sealed memory. The path is valid and unique while the descriptor is open.
+// Copies into sealed memory. The path is valid and unique while the descriptor is open. It names the process, so that a debugger, too, can
+// read the library there.
 Result<Copy> copy_to_memory(const LibraryFile& file, const fs::path& private_folder) {
   const int fd = ::memfd_create(file.file.filename().c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (fd < 0) return no_copy(file, "memory");
@@ -78,8 +79,9 @@ Result<Copy> copy_to_memory(const LibraryFile& file, const fs::path& private_fol
     ::close(fd);
     return error;
   }
-  const std::string path = "/proc/self/fd/" + std::to_string(fd);
-  if (::access(path.c_str(), F_OK) == 0) return Copy{path, fd};
+  std::error_code fault;
+  const fs::path process = "/proc" / fs::read_symlink("/proc/self", fault);
+  if (!fault) return Copy{process / "fd" / std::to_string(fd), fd};
   ::close(fd);
   return needs_proc(file, private_folder);
 }
