@@ -36,7 +36,6 @@ std::optional<config::Settings> settings_for(Context& context, const DetectorTes
   const config::NodePtr wanted = read_detector_settings(context, test.settings);
   if (!wanted) return std::nullopt;
   config::Settings settings;
-  settings.detectors.search_path = {library.parent_path().string()};
   settings.detectors.quarantine_failures = INT_MAX;  // judge every run
   if (test.in_process) settings.detectors.deadline_ms = kDebuggedDeadlineMs;
   std::vector<config::Fault> faults;
@@ -142,6 +141,7 @@ bool DetectorTrial::load_detectors() {
   if (settings_) {
     detect::LoadContext load = load_context(context, *settings_, 1);
     load.log_rate = detect::LogRate::unbounded;
+    load.library_place = detect::LibraryPlace::anywhere;
     load.log = [log = log_](LogLevel level, std::string_view text) { log->add(level, text); };
     auto set = detect::DetectorSet::load(settings_->detectors, std::move(load));
     if (set.ok()) {

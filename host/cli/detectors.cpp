@@ -171,6 +171,7 @@ void add_test(CLI::App& detectors, Context& context) {
       "The detector runs in a child process: a crash is reported in place of the run's result, and the next run gets a new process. Shows\n"
       "what the detector logs. Exits with 1 if the file is rejected, a run cannot be read, or a detector crashes, fails or times out.\n"
       "Stored runs are read in their redacted form, and nothing is written; the service may be running. Only --settings sets settings.\n"
+      "Where the file lies, and who may change it, does not matter here; `detectors inspect` says what a service would say to that.\n"
       "An explanation quotes the run; redact.rules are not applied to it.\n\n"
       "Example:\n  runwarden detectors test build/pii_leak.so --settings settings.json run.json\n"
       "  runwarden detectors test build/pii_leak.so --tenant acme --run run_1\n"

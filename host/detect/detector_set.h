@@ -35,15 +35,19 @@ using SettingsFault = std::function<std::string(const std::string& tenant, const
 // How many of a detector's log lines are kept: the first 20 of each second, for a service with a bounded log, or all.
 enum class LogRate : std::uint8_t { bounded, unbounded };
 
+// Where libraries may lie: only on the search path, where nobody but root and the service's user can change them, or, to try one, anywhere.
+enum class LibraryPlace : std::uint8_t { guarded, anywhere };
+
 class AbandonedCalls;
 class CrashMarks;
 
 struct LoadContext {
-  std::filesystem::path private_folder;       // libraries are copied here before loading; empty: into memory
-  std::size_t workers = 1;                    // evaluate() is called with worker numbers 0 to workers - 1
-  const Clock* clock = nullptr;               // outlives the set
-  LogSink log;                                // empty: nothing is logged
-  LogRate log_rate = LogRate::bounded;        // of each detector
+  std::filesystem::path private_folder;  // libraries are copied here before loading; empty: into memory
+  std::size_t workers = 1;               // evaluate() is called with worker numbers 0 to workers - 1
+  const Clock* clock = nullptr;          // outlives the set
+  LogSink log;                           // empty: nothing is logged
+  LogRate log_rate = LogRate::bounded;   // of each detector
+  LibraryPlace library_place = LibraryPlace::guarded;
   SettingsFault settings_fault;               // empty: the text names the entry's location and the pointer
   const CrashMarks* crash_marks = nullptr;    // outlives the set; null: no crashes are known
   AbandonedCalls* abandoned_calls = nullptr;  // shared by the sets of a process, outlives them; null: the set keeps its own counts

@@ -37,7 +37,8 @@ DetectorInfo without_library(const model::DetectorEntry& entry) {
 
 std::unique_ptr<Detector> Loading::load(const model::DetectorEntry& entry) {
   auto detector = std::make_unique<Detector>(entry, settings_, context_);
-  Result<LibraryFile> file = find_library(entry.library, settings_.search_path);
+  Result<LibraryFile> file =
+      context_.library_place == LibraryPlace::guarded ? find_library(entry.library, settings_.search_path) : read_library(entry.library);
   if (!file.ok()) return refuse(entry, file.error().detail), nullptr;
   if (std::string fault = take_library(*file, *detector); !fault.empty()) return refuse(entry, fault), nullptr;
   return detector;

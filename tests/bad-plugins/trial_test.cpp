@@ -125,6 +125,18 @@ TEST_F(DetectorTrial, InProcess_LeavesNoCopyBehind) {
   }
 }
 
+TEST_F(DetectorTrial, WhereTheFileLies_DoesNotMatter) {
+  const std::filesystem::path build = program.folder().path() / "build";
+  std::filesystem::create_directory(build);
+  std::filesystem::permissions(build, std::filesystem::perms::all);
+  std::filesystem::copy_file(std::string(ZOO_FOLDER) + "/obedient.so", build / "mine.so");
+  std::filesystem::create_symlink("mine.so", build / "link.so");
+  for (const char* name : {"mine.so", "link.so"}) {
+    const Ended ended = program.run({"detectors", "test", (build / name).string(), run_of("fine")});
+    EXPECT_EQ(ended.code, 0) << name << ended.err;
+  }
+}
+
 TEST_F(DetectorTrial, OfOneKey_TestsThatOne) {
   EXPECT_THAT(obedient({run_of("fine")}).out, Not(HasSubstr("zoo_two")));
   const Ended other = program.run({"detectors", "test", "--key", "lion", std::string(ZOO_FOLDER) + "/obedient.so", run_of("fine")});

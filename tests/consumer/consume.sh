@@ -2,6 +2,7 @@
 # usage: consume.sh CMAKE BUILD_FOLDER RUNWARDEN [BREAK] - does what a detector author does: installs the SDK, copies the template, builds it against
 # the installed files alone, runs its test, and, given the program, has it inspected and tested by the host.
 set -eu
+umask 002  # as many desktops have it
 cmake=$1
 build=$2
 runwarden=${3:-}  # empty: what the host says is not looked at
