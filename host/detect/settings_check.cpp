@@ -111,16 +111,17 @@ std::string type_words(const Json& type) {
   return words;
 }
 
-// " from 2 to 1000", if the schema has bounds.
+// " from 2 to 1000", " of at least 0 and below 5", if the schema has bounds.
 std::string range_words(const Json& schema) {
   const auto bound = [&](const char* name) { return schema.contains(name) ? std::optional(number_text(schema[name])) : std::nullopt; };
   const auto low = bound("minimum"), high = bound("maximum"), above = bound("exclusiveMinimum"), below = bound("exclusiveMaximum");
-  std::string words;
-  if (low && high) return " from " + *low + " to " + *high;
-  if (low) words += " of at least " + *low;
-  if (above) words += " above " + *above;
-  if (high) words += " of at most " + *high;
-  if (below) words += " below " + *below;
+  const bool both = low && high;
+  std::string words = both ? " from " + *low + " to " + *high : "";
+  const auto add = [&words](const char* how, const std::string& number) { words += (words.empty() ? " " : " and ") + (how + number); };
+  if (low && !both) add("of at least ", *low);
+  if (above) add("above ", *above);
+  if (high && !both) add("of at most ", *high);
+  if (below) add("below ", *below);
   return words;
 }
 

@@ -35,7 +35,7 @@ TEST(SettingsCheck, WhenAValueIsWrong_NamesPlaceLimitAndValue) {
   EXPECT_EQ(fault(R"({"name":"a","repeats":"ten"})"), "/repeats: expected an integer from 2 to 1000, got \"ten\"");
   EXPECT_EQ(fault(R"({"name":"a","repeats":1})"), "/repeats: expected an integer from 2 to 1000, got 1");
   EXPECT_EQ(fault(R"({"name":"a","repeats":2.5})"), "/repeats: expected an integer from 2 to 1000, got 2.5");
-  EXPECT_EQ(fault(R"({"name":"a","share":0})"), "/share: expected a number above 0 of at most 1, got 0");
+  EXPECT_EQ(fault(R"({"name":"a","share":0})"), "/share: expected a number above 0 and of at most 1, got 0");
   EXPECT_EQ(fault(R"({"name":"a","words":["x",5]})"), "/words/1: expected a string, got 5");
   EXPECT_EQ(fault(R"({"name":"a","words":[]})"), "/words: expected at least 1 items, got 0");
   EXPECT_EQ(fault(R"({"name":"abcd"})"), "/name: expected at most 3 characters, got 4");
@@ -43,6 +43,14 @@ TEST(SettingsCheck, WhenAValueIsWrong_NamesPlaceLimitAndValue) {
   EXPECT_EQ(fault(R"({"name":"a","mode":"of"})"), "/mode: expected one of [\"on\",\"off\"], got \"of\"");
   EXPECT_EQ(fault(R"({"name":"a","maybe":1})"), "/maybe: expected a boolean or null, got 1");
   EXPECT_EQ(fault(R"({"name":"a","always":8})"), "/always: expected 7, got 8");
+}
+
+TEST(SettingsCheck, WhenBoundsAreOfBothKinds_NamesThemAll) {
+  const auto told = [](const std::string& bounds, const std::string& value) {
+    return settings_faults(R"({"properties":{"x":{)" + bounds + "}}}", R"({"x":)" + value + "}").at(0).detail;
+  };
+  EXPECT_EQ(told(R"("minimum":0,"maximum":5,"exclusiveMinimum":0)", "0"), "expected a number from 0 to 5 and above 0, got 0");
+  EXPECT_EQ(told(R"("minimum":0,"exclusiveMaximum":5)", "5"), "expected a number of at least 0 and below 5, got 5");
 }
 
 TEST(SettingsCheck, WhenANameIsUnknown_SuggestsTheNearest) {
