@@ -36,10 +36,10 @@ bool is_short_text(rw_str text) {
 }
 
 // "Install runwarden >= 2.2 or rebuild with RW_TARGET_MINOR=1."
-std::string remedy(const rw_entry& entry, const HostVersion& host) {
+std::string remedy(const rw_entry& entry, const std::string& rebuild_with) {
   const bool names_release = RW_HAS(&entry, rw_entry, host_release) && is_short_text(entry.host_release) && entry.host_release.len > 0;
   const std::string newer = names_release ? "runwarden >= " + std::string(view(entry.host_release)) : std::string("a newer runwarden");
-  return " Install " + newer + " or rebuild with RW_TARGET_MINOR=" + std::to_string(host.abi_minor) + ".";
+  return " Install " + newer + " or rebuild with " + rebuild_with + ".";
 }
 
 // The library's versions and the host's, after what is wrong.
@@ -49,8 +49,9 @@ std::string versions(const rw_entry& entry, const HostVersion& host) {
 }
 
 std::string too_small(const std::string& what, std::uint32_t is, std::size_t least) {
-  return what + " has struct_size " + std::to_string(is) + ", ABI 1.0 has " + std::to_string(least) + ". Set it to sizeof of the struct.";
+  return what + " has struct_size " + std::to_string(is) + ", ABI 1.0 has " + std::to_string(least);
 }
+constexpr const char* kSetSize = " Set it to sizeof of the struct.";
 
 std::string function_fault(const rw_detector& detector, const std::string& named, const std::string& versions) {
   const char* missing = detector.create == nullptr     ? "create"
@@ -67,6 +68,14 @@ std::string caps_fault(const rw_info& info, const std::string& named, const std:
   while ((unknown >> bit & 1) == 0) ++bit;
   return named + " requires capability bit " + std::to_string(bit) + ", which this host does not know" + versions +
          " Install a newer runwarden or move the bit to optional_caps.";
+}
+
+std::string config_schema_fault(std::string_view schema) {
+  if (schema.size() > kMaxSchemaBytes) {
+    return "of " + std::to_string(schema.size()) + " bytes, the limit is " + std::to_string(kMaxSchemaBytes);
+  }
+  const std::string fault = schema.empty() ? std::string() : schema_fault(schema);
+  return fault.empty() ? fault : "with a fault at " + fault;
 }
 
 std::string entry_missing(const LoadedLibrary& library) {
@@ -99,18 +108,18 @@ bool can_be_read(const rw_detector* detector) {
 std::string entry_fault(const LoadedLibrary& library, const HostVersion& host) {
   if (library.entry == nullptr) return entry_missing(library);
   const rw_entry& entry = *static_cast<const rw_entry*>(library.entry);
-  if (entry.struct_size < kMinEntryBytes) return too_small("the entry", entry.struct_size, kMinEntryBytes);
+  if (entry.struct_size < kMinEntryBytes) return too_small("the entry", entry.struct_size, kMinEntryBytes) + "." + kSetSize;
   if (entry.abi_major != RW_ABI_MAJOR) {
     return "needs host ABI " + std::to_string(entry.abi_major) + "." + std::to_string(entry.min_host_minor) + ", this host has " +
            version_text(host.abi_minor) + ". Install the runwarden of that ABI or rebuild with SDK 1.x.";
   }
   if (entry.min_host_minor > host.abi_minor) {
     return "needs host ABI " + abi_text(entry) + ", this host has " + version_text(host.abi_minor) + " (built with SDK " +
-           version_text(entry.abi_minor) + ")." + remedy(entry, host);
+           version_text(entry.abi_minor) + ")." + remedy(entry, "RW_TARGET_MINOR=" + std::to_string(host.abi_minor));
   }
   if (entry.detector_count == 0 || entry.detector_count > kMaxDetectors || entry.detectors == nullptr) {
     return "has " + std::to_string(entry.detector_count) + " detectors" + (entry.detectors == nullptr ? " at a null pointer" : "") +
-           ", expected 1 to " + std::to_string(kMaxDetectors) + ". Name them in RW_DETECTORS or RW_ENTRY.";
+           ", expected 1 to " + std::to_string(kMaxDetectors) + versions(entry, host) + " Name them in RW_DETECTORS or RW_ENTRY.";
   }
   for (std::uint32_t i = 0; i < entry.detector_count; ++i) {
     if (!can_be_read(entry.detectors[i])) return detector_fault(entry, entry.detectors[i], host);
@@ -119,29 +128,28 @@ std::string entry_fault(const LoadedLibrary& library, const HostVersion& host) {
 }
 
 std::string detector_fault(const rw_entry& entry, const rw_detector* detector, const HostVersion& host) {
-  if (detector == nullptr) return "a detector in its table is a null pointer. Set detector_count to the number of detectors.";
-  if (detector->struct_size < sizeof(rw_detector)) return too_small("a detector", detector->struct_size, sizeof(rw_detector));
-  if (detector->info == nullptr) return "a detector has no info (a null pointer). Give it one.";
+  const std::string both = versions(entry, host);
+  if (detector == nullptr) return "a detector in its table is a null pointer" + both + " Set detector_count to the number of detectors.";
+  if (detector->struct_size < sizeof(rw_detector))
+    return too_small("a detector", detector->struct_size, sizeof(rw_detector)) + both + kSetSize;
+  if (detector->info == nullptr) return "a detector has no info, but a null pointer" + both + " Give it one.";
   const rw_info& info = *detector->info;
-  if (info.struct_size < sizeof(rw_info)) return too_small("the info of a detector", info.struct_size, sizeof(rw_info));
-  if (!is_short_text(info.key) || !is_key(view(info.key))) return "a detector's key does not match [a-z][a-z0-9_]{0,63}. Rename it.";
+  if (info.struct_size < sizeof(rw_info)) return too_small("the info of a detector", info.struct_size, sizeof(rw_info)) + both + kSetSize;
+  if (!is_short_text(info.key) || !is_key(view(info.key)))
+    return "a detector's key does not match [a-z][a-z0-9_]{0,63}" + both + " Rename it.";
   const std::string named = "the detector \"" + std::string(view(info.key)) + "\"";
   if (!is_short_text(info.version) || !is_short_text(info.title)) {
-    return named + " has a version or title that is absent, over " + std::to_string(kMaxInfoBytes) + " bytes or not UTF-8. Give it one.";
+    return named + " has a version or title that is absent, over " + std::to_string(kMaxInfoBytes) + " bytes or not UTF-8" + both +
+           " Give it one.";
   }
   if (info.min_schema_minor > host.schema_minor) {
-    return named + " needs run schema " + version_text(info.min_schema_minor) + ", this host has " + version_text(host.schema_minor) + "." +
-           remedy(entry, host);
+    return named + " needs run schema " + version_text(info.min_schema_minor) + ", this host has " + version_text(host.schema_minor) +
+           both + remedy(entry, "min_schema_minor=" + std::to_string(host.schema_minor) + " in its info if it can do without newer fields");
   }
-  if (std::string fault = caps_fault(info, named, versions(entry, host)); !fault.empty()) return fault;
-  if (std::string fault = function_fault(*detector, named, versions(entry, host)); !fault.empty()) return fault;
-  const std::string_view schema = view(info.config_schema_json);
-  if (schema.size() > kMaxSchemaBytes)
-    return named + " has a settings schema of " + std::to_string(schema.size()) + " bytes, the limit is " +
-           std::to_string(kMaxSchemaBytes) + ".";
-  if (schema.empty()) return {};
-  if (std::string fault = schema_fault(schema); !fault.empty()) return named + " has a faulty settings schema: " + fault + ".";
-  return {};
+  if (std::string fault = caps_fault(info, named, both); !fault.empty()) return fault;
+  if (std::string fault = function_fault(*detector, named, both); !fault.empty()) return fault;
+  const std::string fault = config_schema_fault(view(info.config_schema_json));
+  return fault.empty() ? fault : named + " has a settings schema " + fault + both + " Correct config_schema_json.";
 }
 
 Result<const rw_entry*> take_entry(const LibraryFile& file, const std::filesystem::path& private_folder) {

@@ -40,32 +40,34 @@ bool is_type(const Json& value) {
   return value.is_string() && names.count(value.get_ref<const std::string&>()) > 0;
 }
 
-std::string keyword_fault(const std::string& name, const Json& value);
+// `at`: the pointer of the place in the schema. The faults begin with it.
+std::string keyword_fault(const std::string& name, const Json& value, const std::string& at);
 
-std::string subschema_fault(const Json& schema) {
+std::string subschema_fault(const Json& schema, const std::string& at) {
   if (schema.is_boolean()) return {};
-  if (!schema.is_object()) return "a schema must be an object or a boolean, got " + std::string(schema.type_name());
+  if (!schema.is_object()) return at + ": a schema must be an object or a boolean, got " + std::string(schema.type_name());
   for (const auto& [name, value] : schema.items()) {
-    if (std::string fault = keyword_fault(name, value); !fault.empty()) return fault;
+    if (std::string fault = keyword_fault(name, value, at + "/" + pointer_token(name)); !fault.empty()) return fault;
   }
   return {};
 }
 
-std::string keyword_fault(const std::string& name, const Json& value) {
-  if (known_keywords().count(name) == 0) return "the keyword \"" + name + "\" is not supported: remove it";
-  const auto wants = [&](bool good, const char* what) { return good ? std::string() : "\"" + name + "\" must be " + what; };
+std::string properties_fault(const Json& properties, const std::string& at) {
+  for (const auto& [name, schema] : properties.items()) {
+    if (std::string fault = subschema_fault(schema, at + "/" + pointer_token(name)); !fault.empty()) return fault;
+  }
+  return {};
+}
+
+std::string keyword_fault(const std::string& name, const Json& value, const std::string& at) {
+  if (known_keywords().count(name) == 0) return at + ": the keyword \"" + name + "\" is not supported: remove it";
+  const auto wants = [&](bool good, const char* what) { return good ? std::string() : at + ": \"" + name + "\" must be " + what; };
   if (name == "type") {
     const bool list = value.is_array() && !value.empty() && std::all_of(value.begin(), value.end(), is_type);
     return wants(is_type(value) || list, "the name of a JSON type, or several");
   }
-  if (name == "properties") {
-    if (!value.is_object()) return wants(false, "an object");
-    for (const auto& property : value) {
-      if (std::string fault = subschema_fault(property); !fault.empty()) return fault;
-    }
-    return {};
-  }
-  if (name == "items" || name == "additionalProperties") return subschema_fault(value);
+  if (name == "properties") return value.is_object() ? properties_fault(value, at) : wants(false, "an object");
+  if (name == "items" || name == "additionalProperties") return subschema_fault(value, at);
   if (name == "required") {
     return wants(value.is_array() && std::all_of(value.begin(), value.end(), [](const Json& one) { return one.is_string(); }),
                  "a list of names");
@@ -232,9 +234,9 @@ class Checker {
 
 std::string schema_fault(std::string_view schema_json) {
   Result<Json> schema = read(schema_json);
-  if (!schema.ok()) return schema.error().detail;
-  if (!schema->is_object()) return "expected an object, got " + shown(*schema);
-  return subschema_fault(*schema);
+  if (!schema.ok()) return "its beginning: " + schema.error().detail;
+  if (!schema->is_object()) return "its beginning: expected an object, got " + shown(*schema);
+  return subschema_fault(*schema, "");
 }
 
 namespace {

@@ -25,6 +25,8 @@ std::string build_it() {
   return std::string(" Build it with runwarden_add_detector on ") + kThisMachine + ".";
 }
 
+#define VERSIONS " (built with SDK 1.2 for host ABI 1.0, this host has 1.2)."
+
 class Refusal : public Zoo {
  protected:
   std::string refused(const std::string& animal) {
@@ -122,7 +124,8 @@ TEST_F(Refusal, WhenTheHostIsTooOld_NamesBothVersionsAndTheRemedy) {
 
 TEST_F(Refusal, WhenTheRunSchemaIsTooNew_SaysSo) {
   EXPECT_EQ(refused("schema_too_new"),
-            "the detector \"zoo\" needs run schema 1.7, this host has 1.0. Install runwarden >= 3.1 or rebuild with RW_TARGET_MINOR=2.");
+            "the detector \"zoo\" needs run schema 1.7, this host has 1.0" VERSIONS
+            " Install runwarden >= 3.1 or rebuild with min_schema_minor=0 in its info if it can do without newer fields.");
 }
 
 TEST_F(Refusal, WhenARequiredCapabilityIsUnknown_SaysSo) {
@@ -148,24 +151,26 @@ TEST_F(Refusal, WhenAKeyStandsTwice_SaysSo) {
 }
 
 TEST_F(Refusal, WhenAKeyIsMalformed_SaysSo) {
-  EXPECT_EQ(refused("bad_key"), "a detector's key does not match [a-z][a-z0-9_]{0,63}. Rename it.");
+  EXPECT_EQ(refused("bad_key"), "a detector's key does not match [a-z][a-z0-9_]{0,63}" VERSIONS " Rename it.");
 }
 
 TEST_F(Refusal, WhenAStructIsTooSmall_NamesIt) {
   EXPECT_EQ(refused("small_entry"), "the entry has struct_size 16, ABI 1.0 has 32. Set it to sizeof of the struct.");
   settings.entries.clear();
-  EXPECT_EQ(refused("small_detector"), "a detector has struct_size 24, ABI 1.0 has 48. Set it to sizeof of the struct.");
+  EXPECT_EQ(refused("small_detector"), "a detector has struct_size 24, ABI 1.0 has 48" VERSIONS " Set it to sizeof of the struct.");
   settings.entries.clear();
-  EXPECT_EQ(refused("small_info"), "the info of a detector has struct_size 24, ABI 1.0 has 88. Set it to sizeof of the struct.");
+  EXPECT_EQ(refused("small_info"), "the info of a detector has struct_size 24, ABI 1.0 has 88" VERSIONS " Set it to sizeof of the struct.");
 }
 
 TEST_F(Refusal, WhenThereAreNoDetectors_SaysSo) {
-  EXPECT_EQ(refused("no_detectors"), "has 0 detectors, expected 1 to 256. Name them in RW_DETECTORS or RW_ENTRY.");
+  EXPECT_EQ(refused("no_detectors"), "has 0 detectors, expected 1 to 256" VERSIONS " Name them in RW_DETECTORS or RW_ENTRY.");
 }
 
 TEST_F(Refusal, WhenTheSchemaIsFaulty_SaysSo) {
-  EXPECT_EQ(refused("bad_schema"),
-            "the detector \"zoo\" has a faulty settings schema: the keyword \"pattern\" is not supported: remove it.");
+  EXPECT_EQ(
+      refused("bad_schema"),
+      "the detector \"zoo\" has a settings schema with a fault at /pattern: the keyword \"pattern\" is not supported: remove it" VERSIONS
+      " Correct config_schema_json.");
 }
 
 TEST_F(Refusal, WhenCreateFails_RepeatsThePluginsText) {

@@ -450,6 +450,7 @@ struct Info {
   std::string_view config_schema_json = {};  // absent: any settings
   std::uint64_t optional_caps = RW_CAP_DETERMINISTIC;
   std::uint64_t required_caps = 0;
+  std::uint32_t min_schema_minor = 0;  // of the run schema that it relies on (RW_SCHEMA_MINOR)
 };
 
 // The base class of every detector. A derived class also needs `static rw::Info info()` and a default constructor.
@@ -506,8 +507,8 @@ struct Entry {
 
   static rw_info make_info() {
     const Info info = T::info();
-    return {sizeof(rw_info), RW_SCHEMA_MINOR,   info.required_caps, info.optional_caps,
-            str(info.key),   str(info.version), str(info.title),    str(info.config_schema_json)};
+    return {sizeof(rw_info), info.min_schema_minor, info.required_caps, info.optional_caps,
+            str(info.key),   str(info.version),     str(info.title),    str(info.config_schema_json)};
   }
 
  private:

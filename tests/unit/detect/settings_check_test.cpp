@@ -72,8 +72,9 @@ TEST(SettingsCheck, WhenSettingsAreNoObject_SaysSo) {
 
 TEST(SchemaFault, WhenAKeywordIsNotChecked_SaysSo) {
   EXPECT_EQ(schema_fault(kSchema), "");
-  EXPECT_EQ(schema_fault(R"({"properties":{"a":{"pattern":"x"}}})"), "the keyword \"pattern\" is not supported: remove it");
-  EXPECT_EQ(schema_fault(R"({"items":{"$ref":"#"}})"), "the keyword \"$ref\" is not supported: remove it");
+  EXPECT_EQ(schema_fault(R"({"properties":{"a":{"pattern":"x"}}})"),
+            "/properties/a/pattern: the keyword \"pattern\" is not supported: remove it");
+  EXPECT_EQ(schema_fault(R"({"items":{"$ref":"#"}})"), "/items/$ref: the keyword \"$ref\" is not supported: remove it");
   EXPECT_NE(schema_fault(R"({"type":"integre"})"), "");
   EXPECT_NE(schema_fault(R"({"minimum":"1"})"), "");
   EXPECT_NE(schema_fault("[]"), "");
