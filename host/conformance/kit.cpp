@@ -84,7 +84,7 @@ std::string excess_of(const detect::Call& call) {
 class Subject {
  public:
   Subject(const rw_detector& detector, const Target& from)
-      : detector_(detector), settings_json_(from.settings_json), host_(from.key, clock_, {}) {}
+      : detector_(detector), settings_json_(from.settings_json.empty() ? "{}" : from.settings_json), host_(from.key, clock_, {}) {}
 
   const rw_info& info() const { return *detector_.info; }
   const std::string& settings_json() const { return settings_json_; }
@@ -161,8 +161,7 @@ CaseOutcome shown(Subject& subject, const std::vector<std::string>& texts) {
 }
 
 CaseOutcome settings(Subject& subject) {
-  const auto faults = detect::settings_faults(detect::view(subject.info().config_schema_json),
-                                              subject.settings_json().empty() ? "{}" : subject.settings_json());
+  const auto faults = detect::settings_faults(detect::view(subject.info().config_schema_json), subject.settings_json());
   if (!faults.empty()) return failed("the given settings do not match its schema: settings" + faults[0].pointer + ": " + faults[0].detail);
   auto instance = subject.create();
   return instance.ok() ? CaseOutcome{} : failed(instance.error().detail);

@@ -398,9 +398,9 @@ typedef struct rw_detector {
   uint32_t reserved;
   const rw_info *info;
 
-  /* [main] Makes an instance from the settings: one JSON object as text, absent when the operator gave none. The host may make several
-   * (one a thread, more with other settings). RW_OK: *out is the instance, not NULL. Otherwise nothing is left behind; say why
-   * with fail. Takes up to a second at start; no threads of its own may outlive destroy. */
+  /* [main] Makes an instance from the settings: one JSON object as text. When the operator gave none it is "{}", or absent: take both
+   * alike. The host may make several (one a thread, more with other settings). RW_OK: *out is the instance, not NULL. Otherwise nothing
+   * is left behind; say why with fail. Takes up to a second at start; no threads of its own may outlive destroy. */
   rw_status (*create)(const rw_host *host, const rw_call *call, rw_str config, void **out);
 
   /* [worker] Looks at one run, from the run alone: no state is kept between runs. RW_OK: what was emitted, suppressed and

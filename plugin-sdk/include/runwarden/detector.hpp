@@ -461,8 +461,8 @@ class Detector {
   Detector& operator=(const Detector&) = delete;
   virtual ~Detector() = default;
 
-  // [main] Takes the settings as JSON text: an object that the host has checked against the schema; absent when the operator gave none.
-  // Read them with rw::Settings. Throw BadSettings, or anything else, to reject them.
+  // [main] Takes the settings as JSON text: an object that the host has checked against the schema. When the operator gave none it is "{}",
+  // or absent; rw::Settings reads both alike. Throw BadSettings, or anything else, to reject them.
   virtual void configure(std::string_view settings_json) { (void)settings_json; }
 
   // [worker] Evaluates one run. Must not keep state between runs. With RW_CAP_CONCURRENT the host calls it on several threads at once.

@@ -463,9 +463,9 @@ class CreateFailed : public std::runtime_error {
 // One instance of a detector, created and destroyed as the host does.
 class Subject {
  public:
-  // Creates the detector with this key from the program's own entry. Absent settings mean that the operator gave none. Throws
-  // CreateFailed.
-  explicit Subject(std::string_view key, std::optional<std::string> settings_json = std::nullopt)
+  // Creates the detector with this key from the program's own entry. "{}" is what a service hands over where the operator gave no settings;
+  // std::nullopt, that they are absent, must get the same answers. Throws CreateFailed.
+  explicit Subject(std::string_view key, std::optional<std::string> settings_json = "{}")
       : Subject(runwarden_entry_v1, key, std::move(settings_json)) {}
 
   Subject(const rw_entry& entry, std::string_view key, std::optional<std::string> settings_json) : detector_(find(entry, key)) {
