@@ -51,8 +51,8 @@ extern "C" {
 /* The minor of the run schema that this header describes: which members of rw_run and rw_step the host fills. */
 #define RW_SCHEMA_MINOR 0u
 
-/* The lowest host minor that the library wants to run on; members newer than it are not declared. Set it on the
- * compiler's command line (runwarden_add_detector does, from TARGET_MINOR). */
+/* The minor that the library is written for; members newer than it are not declared. Set it on the compiler's command line
+ * (runwarden_add_detector does, from TARGET_MINOR). */
 #ifndef RW_TARGET_MINOR
 #define RW_TARGET_MINOR 0
 #endif
@@ -60,10 +60,16 @@ extern "C" {
 #error "RW_TARGET_MINOR is newer than this SDK: install a newer runwarden-sdk-dev or lower TARGET_MINOR"
 #endif
 
-/* The first release of runwarden whose hosts have minor RW_TARGET_MINOR: what an older host tells its operator to install. */
+/* The lowest host minor that the library loads in. To use newer members where a host has them, and load without them, set it lower than
+ * RW_TARGET_MINOR, on the command line too, and ask RW_HAS before each member that is newer than it. */
+#ifndef RW_MIN_HOST_MINOR
+#define RW_MIN_HOST_MINOR RW_TARGET_MINOR
+#endif
+
+/* The first release of runwarden whose hosts have minor RW_MIN_HOST_MINOR: what an older host tells its operator to install. */
 #define RW_HOST_RELEASE "1.0"
 
-/* True when the struct that ptr points to has the member. Needed for members newer than RW_TARGET_MINOR's only. */
+/* True when the struct that ptr points to has the member. Needed for members newer than RW_MIN_HOST_MINOR only. */
 #define RW_HAS(ptr, type, field) ((size_t)(ptr)->struct_size >= offsetof(type, field) + sizeof(((type *)0)->field))
 
 /* Makes a symbol visible outside a library that is built with hidden visibility. */
@@ -420,7 +426,7 @@ typedef struct rw_entry {
   uint32_t struct_size;
   uint32_t abi_major;      /* RW_ABI_MAJOR: must be the host's */
   uint32_t abi_minor;      /* RW_ABI_MINOR: what it was built with; for messages only */
-  uint32_t min_host_minor; /* RW_TARGET_MINOR: must be <= the host's */
+  uint32_t min_host_minor; /* RW_MIN_HOST_MINOR: must be <= the host's */
   uint32_t detector_count; /* at least 1 */
   uint32_t reserved;
   const rw_detector *const *detectors; /* detector_count pointers */
@@ -435,7 +441,7 @@ extern RW_EXPORT const rw_entry runwarden_entry_v1;
 /* Defines the entry from an array of `const rw_detector *` of static storage. */
 #define RW_ENTRY(detector_array)                                                                                       \
   const rw_entry runwarden_entry_v1 = {                                                                                \
-      sizeof(rw_entry), RW_ABI_MAJOR, RW_ABI_MINOR, RW_TARGET_MINOR,                                                   \
+      sizeof(rw_entry), RW_ABI_MAJOR, RW_ABI_MINOR, RW_MIN_HOST_MINOR,                                                 \
       (uint32_t)(sizeof(detector_array) / sizeof((detector_array)[0])), 0u, (detector_array), RW_STR(RW_HOST_RELEASE)}
 
 #ifdef __cplusplus

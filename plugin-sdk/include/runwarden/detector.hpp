@@ -369,8 +369,10 @@ class Call {
   }
 
 #if RW_TARGET_MINOR >= 2
-  // Like suppress, for a failure that is only not certain enough to report: a candidate. confidence is from 0 to 1.
+  // Like suppress, for a failure that is only not certain enough to report: a candidate. confidence is from 0 to 1. A host before 1.2
+  // (RW_MIN_HOST_MINOR) gets it without.
   bool candidate(std::string_view rule, std::int64_t step, std::string_view reason, double confidence) {
+    if (!RW_HAS(raw_, rw_call, candidate)) return suppress(rule, step, reason);
     return taken(raw_->candidate(raw_->ctx, str(rule), static_cast<std::int32_t>(step), str(reason), confidence), "candidate");
   }
 #endif
@@ -380,7 +382,7 @@ class Call {
 
 #if RW_TARGET_MINOR >= 1
   // True when the caller asked for an explanation. Build one only then.
-  bool explains() const noexcept { return raw_->explain != nullptr; }
+  bool explains() const noexcept { return RW_HAS(raw_, rw_call, explain) && raw_->explain != nullptr; }
 
   // Adds an item that explains the answer; does nothing when no explanation was asked for. Returns false when a limit is exceeded: the
   // item is dropped.
@@ -553,7 +555,7 @@ struct Library {
       sizeof(rw_entry),                                                                                        \
       RW_ABI_MAJOR,                                                                                            \
       RW_ABI_MINOR,                                                                                            \
-      RW_TARGET_MINOR,                                                                                         \
+      RW_MIN_HOST_MINOR,                                                                                       \
       static_cast<std::uint32_t>(sizeof(::rw::Library<__VA_ARGS__>::kDetectors) / sizeof(const rw_detector*)), \
       0u,                                                                                                      \
       ::rw::Library<__VA_ARGS__>::kDetectors,                                                                  \
