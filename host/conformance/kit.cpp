@@ -33,6 +33,7 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr std::int64_t kPatienceMs = 5'000;  // per run: 20 times the default deadline, because build machines are slow
 constexpr std::int64_t kStopWithinMs = 1'000;
 constexpr int kRepeats = 100;
+constexpr int kRepeatsWithRuns = 10;
 constexpr int kThreads = 4;
 constexpr int kRepeatsAThread = 25;
 constexpr const char* kNoSuchSetting = "no_such_setting_of_any_detector";
@@ -280,23 +281,43 @@ std::size_t entries_of(const char* folder) {
   return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator(folder, ignored), {}));
 }
 
-CaseOutcome create_destroy(Subject& subject) {
-  const auto once = [&]() -> std::string {
-    auto instance = subject.create();
-    return instance.ok() ? "" : "create: " + instance.error().detail;
-  };
-  const std::size_t threads = entries_of("/proc/self/task");
-  if (const std::string fault = once(); !fault.empty()) return failed(fault);
-  const std::size_t descriptors = entries_of("/proc/self/fd");
-  for (int i = 1; i < kRepeats; ++i) {
-    if (const std::string fault = once(); !fault.empty()) return failed("time " + std::to_string(i + 1) + ": " + fault);
+// What the process holds beside memory.
+struct Held {
+  std::size_t threads = entries_of("/proc/self/task"), descriptors = entries_of("/proc/self/fd");
+
+  // What there is more of than before; empty: nothing.
+  std::string grown(const Held& before) const {
+    if (threads > before.threads) return std::to_string(threads - before.threads) + " more threads";
+    if (descriptors > before.descriptors) return std::to_string(descriptors - before.descriptors) + " more open descriptors";
+    return {};
   }
-  const auto grown = [](const char* what, std::size_t before, std::size_t after) {
-    return failed(std::to_string(after - before) + " more " + what + " after " + std::to_string(kRepeats) +
-                  " times; destroy must release what create allocated");
-  };
-  if (const std::size_t now = entries_of("/proc/self/task"); now > threads) return grown("threads", threads, now);
-  if (const std::size_t now = entries_of("/proc/self/fd"); now > descriptors) return grown("open descriptors", descriptors, now);
+};
+
+// Creates an instance, has it look at the runs, and destroys it.
+std::string live_once(Subject& subject, const std::vector<model::Run>& runs) {
+  auto instance = subject.create();
+  if (!instance.ok()) return "create: " + instance.error().detail;
+  for (const model::Run& run : runs) subject.evaluate(*instance, run);
+  return {};
+}
+
+CaseOutcome create_destroy(Subject& subject) {
+  Held before;
+  if (const std::string fault = live_once(subject, {}); !fault.empty()) return failed(fault);
+  before.descriptors = Held().descriptors;  // the first one may open what stays for all
+  for (int i = 1; i < kRepeats; ++i) {
+    if (const std::string fault = live_once(subject, {}); !fault.empty()) return failed("time " + std::to_string(i + 1) + ": " + fault);
+  }
+  const std::string times = " after " + std::to_string(kRepeats) + " times; ";
+  if (const std::string more = Held().grown(before); !more.empty())
+    return failed(more + times + "destroy must release what create allocated");
+  const std::vector<model::Run> runs = runs_of_all_kinds();
+  live_once(subject, runs);
+  const Held warm;
+  for (int i = 0; i < kRepeatsWithRuns; ++i) live_once(subject, runs);
+  const std::string evaluations = " after " + std::to_string(kRepeatsWithRuns * runs.size()) + " runs; ";
+  if (const std::string more = Held().grown(warm); !more.empty())
+    return failed(more + evaluations + "what evaluate opens, evaluate or destroy must close");
   return {};
 }
 

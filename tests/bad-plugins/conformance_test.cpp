@@ -131,6 +131,10 @@ INSTANTIATE_TEST_SUITE_P(
         // ThreadSanitizer has a thread of its own, which it may start meanwhile.
         Wrong{"leaks_thread", "create_destroy", "10[01] more threads after 100 times; destroy must release what create allocated"},
         Wrong{"leaks_descriptor", "create_destroy", "99 more open descriptors after 100 times; destroy must release what create allocated"},
+        Wrong{"leaks_threads_of_runs", "create_destroy",
+              "([0-9]+) more threads after ([0-9]+) runs; what evaluate opens, evaluate or destroy must close"},
+        Wrong{"leaks_descriptors_of_runs", "create_destroy",
+              "([0-9]+) more open descriptors after ([0-9]+) runs; what evaluate opens, evaluate or destroy must close"},
         Wrong{"no_schema", "invalid_settings", "neither its schema nor create rejects unknown settings, so .*"}));
 
 TEST(Conformance, WhatIsWrong_IsFoundWhereItIsAndNowhereElse) {

@@ -272,6 +272,19 @@ UNUSED static rw_status leak_memory(void* self, const rw_run* run, const rw_call
   return last == NULL ? RW_INTERNAL : RW_OK;
 }
 
+UNUSED static rw_status open_a_file(void* self, const rw_run* run, const rw_call* call) {
+  (void)self, (void)run, (void)call;
+  return open("/dev/null", O_RDONLY) < 0 ? RW_INTERNAL : RW_OK;
+}
+
+UNUSED static rw_status leave_a_thread(void* self, const rw_run* run, const rw_call* call) {
+  pthread_t thread;
+  (void)self, (void)run, (void)call;
+  if (pthread_create(&thread, NULL, wait_for_ever, NULL) != 0) return RW_INTERNAL;
+  pthread_detach(thread);
+  return RW_OK;
+}
+
 UNUSED static rw_status stop_early(void* self, const rw_run* run, const rw_call* call) {
   (void)self, (void)run, (void)call;
   return RW_STOPPED;
