@@ -55,26 +55,31 @@ std::optional<config::Settings> settings_for(Context& context, const DetectorTes
 
 void print_finding(std::ostream& out, const model::Finding& finding) {
   out << "    " << finding.suspicion_score << " " << model::name(finding.severity) << " " << model::name(finding.source) << "  "
-      << finding.title << "\n";
-  out << "      " << finding.summary << "\n";
-  if (!finding.primary_step_id.empty()) out << "      primary step: " << finding.primary_step_id << "\n";
+      << one_line(finding.title) << "\n";
+  out << "      " << one_line(finding.summary) << "\n";
+  if (!finding.primary_step_id.empty()) out << "      primary step: " << one_line(finding.primary_step_id) << "\n";
   if (finding.confidence) out << "      confidence: " << two_decimals(*finding.confidence) << "\n";
-  for (const auto& evidence : finding.evidence) out << "      evidence: " << evidence.pointer << " = " << evidence.value << "\n";
+  for (const auto& evidence : finding.evidence)
+    out << "      evidence: " << one_line(evidence.pointer) << " = " << one_line(evidence.value) << "\n";
   if (finding.waste_usd) out << "      estimated waste: $" << two_decimals(*finding.waste_usd) << "\n";
-  out << "      fingerprint: " << finding.fingerprint << "\n";
+  out << "      fingerprint: " << one_line(finding.fingerprint) << "\n";
+}
+
+void print_suppression(std::ostream& out, const model::Suppression& suppression) {
+  out << "    suppressed by " << one_line(suppression.rule);
+  if (!suppression.step_id.empty()) out << " at " << one_line(suppression.step_id);
+  if (suppression.confidence) out << ", confidence " << two_decimals(*suppression.confidence);
+  out << ": " << one_line(suppression.reason) << "\n";
 }
 
 void print_verdict(std::ostream& out, const model::Verdict& verdict) {
   for (const auto& report : verdict.reports) {
     out << "  " << report.key << "  " << model::name(report.status) << "  " << report.elapsed_ns / 1000 << " us\n";
-    if (!report.reason.empty()) out << "    reason: " << report.reason << "\n";
+    if (!report.reason.empty()) out << "    reason: " << one_line(report.reason) << "\n";
     for (const auto& finding : verdict.findings) {
       if (finding.detector_key == report.key) print_finding(out, finding);
     }
-    for (const auto& suppression : report.suppressed) {
-      out << "    suppressed by " << suppression.rule << (suppression.step_id.empty() ? "" : " at " + suppression.step_id)
-          << (suppression.confidence ? ", confidence " + two_decimals(*suppression.confidence) : "") << ": " << suppression.reason << "\n";
-    }
+    for (const auto& suppression : report.suppressed) print_suppression(out, suppression);
   }
 }
 

@@ -24,13 +24,6 @@ std::size_t characters(const std::string& text) {
   return count;
 }
 
-// Control characters would move the terminal's cursor.
-std::string one_line(std::string text) {
-  std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
-  return text;
-}
-
 std::string number(std::int32_t step) {
   return step < 0 ? std::string() : "#" + std::to_string(step + 1);
 }
@@ -136,6 +129,17 @@ void print_detector(std::ostream& out, const model::DetectorReport& report, cons
 }
 
 }  // namespace
+
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const auto c = static_cast<unsigned char>(line[i]);
+    const bool second = i > 0 && line[i - 1] == '\xC2' && c >= 0x80 && c <= 0x9F;  // U+0080 to U+009F
+    if (second) line[i - 1] = ' ';
+    if (second || c < 0x20 || c == 0x7F) line[i] = ' ';
+  }
+  return line;
+}
 
 std::string two_decimals(double value) {
   char text[32];

@@ -125,6 +125,12 @@ TEST_F(DetectorTrial, InProcess_LeavesNoCopyBehind) {
   }
 }
 
+TEST_F(DetectorTrial, ATextOfTheDetectors_IsOneLine) {
+  const Ended ended = test("in_two_lines", {run_of("fine")});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("  a title   lion  clean  1 us [2J  \n"));
+}
+
 TEST_F(DetectorTrial, WhereTheFileLies_DoesNotMatter) {
   const std::filesystem::path build = program.folder().path() / "build";
   std::filesystem::create_directory(build);

@@ -317,6 +317,13 @@ UNUSED static rw_status emit_too_long(void* self, const rw_run* run, const rw_ca
   return RW_OK;
 }
 
+UNUSED static rw_status emit_in_two_lines(void* self, const rw_run* run, const rw_call* call) {
+  rw_finding one = finding();
+  (void)self, (void)run;
+  one.title = text("a title\n  lion  clean  1 us\x1b[2J\xC2\x9B");
+  return call->emit(call->ctx, &one);
+}
+
 UNUSED static rw_status emit_too_many(void* self, const rw_run* run, const rw_call* call) {
   int i;
   for (i = 0; i < RW_MAX_FINDINGS + 10; ++i) emit_one(self, run, call);
