@@ -3,6 +3,14 @@
 #include "config/file_text.h"
 
 namespace runwarden::cli {
+namespace {
+
+// A file of detectors.d. Where it has no settings, it has a library.
+bool is_drop_in(const config::Node& root) {
+  return root.member("key") != nullptr && (root.member("settings") != nullptr || root.member("library") != nullptr);
+}
+
+}  // namespace
 
 config::NodePtr read_detector_settings(Context& context, const std::string& wanted) {
   const auto start = wanted.find_first_not_of(" \t\r\n");
@@ -18,7 +26,10 @@ config::NodePtr read_detector_settings(Context& context, const std::string& want
   }
   std::vector<config::Fault> faults;
   config::NodePtr root = config::parse_yaml(text.empty() ? "{}" : text, is_text ? "--settings" : wanted, faults);
-  if (root && root->member("key") && root->member("settings")) root = root->member("settings")->value;
+  if (root && is_drop_in(*root)) {
+    const config::Member* const own = root->member("settings");
+    root = own == nullptr ? config::parse_yaml("{}", wanted, faults) : own->value;
+  }
   if (root && root->kind != config::Node::Kind::mapping)
     faults.push_back({"settings", root->location, "expected a mapping, got " + config::describe(*root)});
   for (const config::Fault& fault : faults) context.err << fault.text() << "\n";

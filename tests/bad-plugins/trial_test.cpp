@@ -131,6 +131,13 @@ TEST_F(DetectorTrial, ATextOfTheDetectors_IsOneLine) {
   EXPECT_THAT(ended.out, HasSubstr("  a title   lion  clean  1 us [2J  \n"));
 }
 
+TEST_F(DetectorTrial, SettingsInADropInWithoutAny_AreNone) {
+  const std::string drop_in = program.folder().write("zoo.yaml", "key: zoo\nlibrary: obedient.so\n");
+  EXPECT_EQ(test("obedient", {"--settings", drop_in, run_of("fine")}).code, 0);
+  const std::string with = program.folder().write("with.yaml", "key: zoo\nlibrary: obedient.so\nsettings: {repeats: 7}\n");
+  EXPECT_THAT(test("obedient", {"--settings", with, run_of("fine")}).out, HasSubstr("repeats 7"));
+}
+
 TEST_F(DetectorTrial, WhereTheFileLies_DoesNotMatter) {
   const std::filesystem::path build = program.folder().path() / "build";
   std::filesystem::create_directory(build);
