@@ -324,6 +324,22 @@ TEST_F(LedgerService, PurgeWithTheLedger_PrintsItsLastCheckpoint) {
   said({"verify"});
 }
 
+TEST_F(LedgerService, ABackupLookedIntoBeforeItIsServed_SignsUnderAnotherName) {
+  fill();
+  const json original = get("/v1/ledger");
+  for (const std::vector<std::string>& look : {std::vector<std::string>{"ledger", "checkpoint"}, {"ledger", "export"}}) {
+    ServiceProcess copy;
+    copy.stop();
+    std::filesystem::remove_all(copy.folder() / "data");
+    said({"backup", (copy.folder() / "data").string()});
+    EXPECT_EQ(copy.cli({look[0], look[1], "--tenant", "acme"}).exit_code, 0);
+    copy.start();
+    const HttpAnswer answer = copy.get("/v1/ledger", key_);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    EXPECT_NE(json::parse(answer.body, nullptr, false)["origin"], original["origin"]) << look[1];
+  }
+}
+
 TEST_F(LedgerService, ABundle_HoldsTheProof) {
   fill();
   const json bundle = get("/v1/runs/r1/bundle");

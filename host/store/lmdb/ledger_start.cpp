@@ -50,27 +50,34 @@ void note_state(WriteTxn& txn, const Tables& tables, LedgerState state) {
 }
 
 // Another key than the noted one signs from here on, for example because its file was lost. Each ledger gets an entry about it.
-void note_key(LedgerWriter& writer, WriteTxn& txn, const Tables& tables, const std::string& public_key,
-              const std::map<model::TenantId, LedgerHead>& heads) {
+void note_key(LedgerWriter& writer, WriteTxn& txn, const Tables& tables, const std::string& public_key) {
   const std::string noted = read_signing_key(txn, tables);
   if (noted == public_key) return;
   write_signing_key(txn, tables, public_key);
   if (noted.empty()) return;
-  for (const auto& [tenant, head] : heads) writer.append_key(tenant, public_key, noted);
+  for (const auto& [tenant, head] : read_ledger_heads(txn, tables)) writer.append_key(tenant, public_key, noted);
 }
 
-// The ledgers that do not continue what was published last.
-std::set<model::TenantId> find_strayed(const Txn& txn, const Tables& tables, const std::map<model::TenantId, LedgerHead>& heads,
-                                       LedgerLast& last) {
+// The ledgers that do not continue what was published last. A read transaction may be behind the notes of another process, and find too
+// many.
+std::set<model::TenantId> find_strayed(const Txn& txn, const Tables& tables, LedgerLast& last) {
   std::set<model::TenantId> strayed;
   const auto& told = last.read();
-  for (const auto& [tenant, head] : heads) {
+  for (const auto& [tenant, head] : read_ledger_heads(txn, tables)) {
     const auto found = told.find(head.origin);
     LmdbLedgerReader reader(txn, tables, tenant);
     const bool as_told = last.is_there() && (found == told.end() || has_begun_so(reader, head, found->second.tree));
     if (!as_told) strayed.insert(tenant);
   }
   return strayed;
+}
+
+void begin_strayed_again(WriteTxn& txn, const LedgerPlace& place, LedgerLast& last) {
+  LedgerWriter writer(txn, place.tables, place.now_ms, LedgerWriter::Records::make_entries);
+  for (const model::TenantId tenant : find_strayed(txn, place.tables, last)) {
+    writer.begin_again(tenant, new_origin(txn, place.tables, tenant), count_records(txn, place.tables, tenant));
+  }
+  writer.flush();
 }
 
 LedgerState turn_off(LmdbEnv& env, const Tables& tables) {
@@ -88,39 +95,39 @@ LedgerState ledger_state(const Txn& txn, const Tables& tables) {
 
 LedgerState start_ledgers(LmdbEnv& env, const Tables& tables, const LedgerStart& start) {
   LedgerState state = LedgerState::never;
-  std::map<model::TenantId, LedgerHead> heads;
-  std::set<model::TenantId> strayed;
   std::string noted_key;
-  LedgerLast last(start.folder);
   {
     const ReadTxn txn = env.read();
     state = ledger_state(txn, tables);
-    if (start.wanted == StoreSettings::Ledger::as_it_is) return state;
-    if (start.wanted == StoreSettings::Ledger::on) {
-      heads = read_ledger_heads(txn, tables);
-      noted_key = read_signing_key(txn, tables);
-      strayed = find_strayed(txn, tables, heads, last);
-    }
+    noted_key = read_signing_key(txn, tables);
   }
+  if (start.wanted == StoreSettings::Ledger::as_it_is) return state;
   if (start.wanted == StoreSettings::Ledger::off) return state == LedgerState::on ? turn_off(env, tables) : state;
+  ensure_may_sign({env, tables, start.folder, start.now_ms, [&](const auto& work) {
+                     WriteTxn txn = env.write();
+                     work(txn);
+                     txn.commit();
+                   }});
   const std::string public_key = LedgerKeys(start.folder).current(noted_key).public_key();
-  if (state != LedgerState::on || !strayed.empty() || noted_key != public_key) {
-    WriteTxn txn = env.write();
-    LedgerWriter writer(txn, tables, start.now_ms, LedgerWriter::Records::make_entries);
-    for (const model::TenantId tenant : strayed) {
-      writer.begin_again(tenant, new_origin(txn, tables, tenant), count_records(txn, tables, tenant));
-    }
-    if (state != LedgerState::on) {
-      begin_after_records(writer, txn, tables);
-      write_meta(txn, tables, meta::kLedgerSince, start.start);
-      note_state(txn, tables, LedgerState::on);
-    }
-    note_key(writer, txn, tables, public_key, heads);
-    writer.flush();
-    txn.commit();
+  if (state == LedgerState::on && noted_key == public_key) return state;
+  WriteTxn txn = env.write();
+  LedgerWriter writer(txn, tables, start.now_ms, LedgerWriter::Records::make_entries);
+  if (state != LedgerState::on) {
+    begin_after_records(writer, txn, tables);
+    write_meta(txn, tables, meta::kLedgerSince, start.start);
+    note_state(txn, tables, LedgerState::on);
   }
-  if (!last.is_there()) last.make();
+  note_key(writer, txn, tables, public_key);
+  writer.flush();
+  txn.commit();
   return LedgerState::on;
+}
+
+void ensure_may_sign(const LedgerPlace& place) {
+  LedgerLast last(place.folder);
+  const bool any_strayed = !find_strayed(place.env.read(), place.tables, last).empty();
+  if (any_strayed) place.writing([&](WriteTxn& txn) { begin_strayed_again(txn, place, last); });
+  if (!last.is_there()) last.make();
 }
 
 }  // namespace runwarden::store

@@ -76,13 +76,22 @@ LedgerHead LmdbLedgerStore::head_of(model::TenantId tenant) {
   return std::move(*head);
 }
 
+// A command may be the first to sign in a restored backup.
+void LmdbLedgerStore::ensure_may_sign() {
+  if (may_sign_) return;
+  parts_.reading([&] { store::ensure_may_sign({parts_.env, parts_.tables, parts_.folder, parts_.clock.wall_ms(), parts_.writing}); });
+  may_sign_ = true;
+}
+
 SignedCheckpoint LmdbLedgerStore::checkpoint(model::TenantId tenant) {
   const MutexLock lock(mutex_);
+  ensure_may_sign();
   return std::move(sign({{tenant, head_of(tenant)}}).front());
 }
 
 std::vector<SignedCheckpoint> LmdbLedgerStore::checkpoint_grown() {
   const MutexLock lock(mutex_);
+  ensure_may_sign();
   if (!std::exchange(begun_, true)) {
     for (const auto& [origin, noted] : last_.read()) told_[origin] = noted.tree.size;
   }

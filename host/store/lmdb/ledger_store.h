@@ -51,6 +51,7 @@ class LmdbLedgerStore final : public LedgerStore {
   auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));
   Heads read_heads();
   LedgerHead head_of(model::TenantId tenant);
+  void ensure_may_sign() RW_REQUIRES(mutex_);
   // Notes and signs the heads that are not signed yet.
   std::vector<SignedCheckpoint> sign(const Heads& heads) RW_REQUIRES(mutex_);
 
@@ -61,9 +62,10 @@ class LmdbLedgerStore final : public LedgerStore {
   std::map<model::TenantId, SignedCheckpoint> signed_ RW_GUARDED_BY(mutex_);  // the latest of each ledger
   std::map<std::string, std::uint64_t> told_ RW_GUARDED_BY(mutex_);           // sizes that checkpoint_grown() returned, by origin
   bool begun_ RW_GUARDED_BY(mutex_) = false;
+  bool may_sign_ RW_GUARDED_BY(mutex_) = false;
 };
 
-// A ledger's last checkpoint, for a command that opens the store itself. Notes it first.
+// A ledger's last checkpoint, for a command that opens the store itself. Notes it first. Call it after ensure_may_sign().
 std::string sign_last_checkpoint(const std::filesystem::path& folder, const Txn& txn, const Tables& tables, model::TenantId tenant);
 
 }  // namespace runwarden::store

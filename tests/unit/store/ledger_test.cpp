@@ -171,6 +171,46 @@ TEST_F(LedgerTest, Backup_TakesTheKey_AndGoesOnUnderAnotherName) {
   EXPECT_EQ(wrong(*store, tenant), "");
 }
 
+// The first note of a checkpoint must not make the copy look like the store that published the others.
+TEST_F(LedgerTest, ABackupThatACommandSignsFirst_GoesOnUnderAnotherName) {
+  fill();
+  std::map<std::string, std::string> told;
+  {
+    const auto store = open(path_);
+    for (const char* const name : {"acme", "other"}) told[name] = store->ledger().checkpoint(tenant_of(*store, name)).checkpoint.origin;
+  }
+  const auto copy = folder_.path() / "copy";
+  ASSERT_TRUE(back_up(maintenance(), copy).ok());
+  std::string signed_first;
+  ledger_ = Ledger::as_it_is;
+  {
+    const auto command = open(copy);
+    signed_first = command->ledger().checkpoint(tenant_of(*command)).checkpoint.origin;
+    EXPECT_NE(signed_first, told["acme"]);
+  }
+  ledger_ = Ledger::on;
+  const auto store = open(copy);
+  EXPECT_EQ(store->ledger().checkpoint(tenant_of(*store)).checkpoint.origin, signed_first);
+  EXPECT_NE(store->ledger().checkpoint(tenant_of(*store, "other")).checkpoint.origin, told["other"]);
+  EXPECT_EQ(wrong(*store, tenant_of(*store)), "");
+}
+
+TEST_F(LedgerTest, ABackupPurgedWithALedgerFirst_GoesOnUnderAnotherName) {
+  fill();
+  std::string told;
+  {
+    const auto store = open(path_);
+    told = store->ledger().checkpoint(tenant_of(*store, "other")).checkpoint.origin;
+  }
+  const auto copy = folder_.path() / "copy";
+  ASSERT_TRUE(back_up(maintenance(), copy).ok());
+  PurgeQuery query{"acme"};
+  query.on_last_checkpoint = [](const std::string&) {};
+  ASSERT_TRUE(purge(maintenance(copy), query).ok());
+  const auto store = open(copy);
+  EXPECT_NE(store->ledger().checkpoint(tenant_of(*store, "other")).checkpoint.origin, told);
+}
+
 // The file of the records alone was put back: it has fewer entries than a checkpoint that was given away.
 TEST_F(LedgerTest, AnOlderFilePutBack_GoesOnUnderAnotherName) {
   fill();

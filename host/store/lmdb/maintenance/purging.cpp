@@ -401,6 +401,12 @@ class Purging {
 
   // Gives out the last checkpoint first. What arrived during the purge begins the next ledger.
   void remove_ledger() {
+    ensure_may_sign({store_.env, store_.tables, context_.folder, context_.clock.wall_ms(), [this](const auto& work) {
+                       write([&](WriteBatch& batch) {
+                         work(batch.txn);
+                         return Nothing{};
+                       });
+                     }});
     {
       const ReadTxn txn = store_.env.read();
       const std::string note = sign_last_checkpoint(context_.folder, txn, store_.tables, tenant_);
