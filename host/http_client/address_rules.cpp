@@ -77,6 +77,31 @@ std::string part(CURLU* url, CURLUPart which) {
   return copy;
 }
 
+using ParsedUrl = std::unique_ptr<CURLU, FreeUrl>;
+
+// Null if it is not a URL.
+ParsedUrl parse(const std::string& url) {
+  ParsedUrl parsed(curl_url());
+  if (parsed && curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) parsed.reset();
+  return parsed;
+}
+
+// "10.0.0.1." and "0x7f.1.", as the URL standard tells addresses from names: by the last label. libcurl takes these for names, so no rule
+// for addresses would see them.
+bool is_address_with_dot(std::string_view host) {
+  if (!host.ends_with('.')) return false;
+  host.remove_suffix(1);
+  const std::string_view last = host.substr(host.rfind('.') + 1);
+  const bool is_hex = last.starts_with("0x") || last.starts_with("0X");
+  return is_hex ? last.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string_view::npos : ascii::is_number(last);
+}
+
+std::string without_dot(CURLU* url, std::string host) {
+  host.pop_back();
+  curl_url_set(url, CURLUPART_HOST, host.c_str(), 0);
+  return part(url, CURLUPART_URL);
+}
+
 std::optional<std::string> fault_of(CURLU* url, const std::string& text, const AddressRules& rules) {
   const std::string scheme = part(url, CURLUPART_SCHEME);
   if (scheme != "https" && !(scheme == "http" && rules.allows_http())) {
@@ -162,16 +187,19 @@ bool AddressRules::allows(std::string_view host, const sockaddr& address) const 
 CheckedUrl check_url(const std::string& url, const AddressRules& rules) {
   const bool odd = std::any_of(url.begin(), url.end(), [](unsigned char c) { return c <= 0x20 || c >= 0x7F; });
   if (url.empty() || url.size() > kLongestUrl || odd) {
-    return {{}, "must be a URL of at most " + std::to_string(kLongestUrl) + " printable ASCII characters"};
+    return {{}, "must be a URL of at most " + std::to_string(kLongestUrl) + " printable ASCII characters", {}};
   }
-  const std::unique_ptr<CURLU, FreeUrl> parsed(curl_url());
-  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), CURLU_NON_SUPPORT_SCHEME) != CURLUE_OK) {
-    return {{}, "must be a URL such as https://hooks.example.com/runwarden"};
+  std::string text = url;
+  ParsedUrl parsed = parse(text);
+  if (parsed && is_address_with_dot(part(parsed.get(), CURLUPART_HOST))) {
+    text = without_dot(parsed.get(), part(parsed.get(), CURLUPART_HOST));
+    parsed = parse(text);
   }
+  if (!parsed) return {{}, "must be a URL such as https://hooks.example.com/runwarden", {}};
   std::string host = folded(part(parsed.get(), CURLUPART_HOST));
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty()) return {{}, "must name a host"};
-  return {std::move(host), fault_of(parsed.get(), url, rules)};
+  if (host.empty()) return {{}, "must name a host", {}};
+  return {std::move(host), fault_of(parsed.get(), text, rules), std::move(text)};
 }
 
 }  // namespace runwarden::http_client

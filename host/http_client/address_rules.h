@@ -51,6 +51,7 @@ class AddressRules {
 struct CheckedUrl {
   std::string host;  // lower case, without brackets
   std::optional<std::string> fault;  // why it is refused; empty: it is accepted
+  std::string url;                   // to request: without a dot after an address
 };
 // Checks only the URL. Its addresses are checked on connect.
 CheckedUrl check_url(const std::string& url, const AddressRules& rules);

@@ -170,7 +170,7 @@ struct HttpSender::State {
 };
 
 void HttpSender::State::start(std::unique_ptr<Transfer> transfer) {
-  const CheckedUrl url = check_url(transfer->request.url, rules);
+  CheckedUrl url = check_url(transfer->request.url, rules);
   CURL* const easy = curl_easy_init();
   if (url.fault || easy == nullptr) {
     curl_easy_cleanup(easy);
@@ -179,7 +179,8 @@ void HttpSender::State::start(std::unique_ptr<Transfer> transfer) {
   }
   Transfer& with = *transfer;
   with.easy = easy;
-  with.host = url.host;
+  with.host = std::move(url.host);
+  with.request.url = std::move(url.url);
   with.rules = &rules;
   list_headers(with);
   set_connection(with);

@@ -315,8 +315,9 @@ TEST_F(WebhooksService, SlackTemplate) {
 }
 
 TEST_F(WebhooksService, ForbiddenAddresses_AreRefusedWhereTheyAreAsked) {
-  for (const std::string host : {"10.0.0.1", "169.254.169.254", "192.168.1.1", "[::1]", "[fd00::1]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]",
-                                 "[2002:a00:1::]", "0.0.0.0", "127.0.0.2", "0x7f000002", "100.64.0.1", "224.0.0.1", "203.0.113.1"}) {
+  for (const std::string host :
+       {"10.0.0.1", "169.254.169.254", "192.168.1.1", "[::1]", "[fd00::1]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "[2002:a00:1::]",
+        "0.0.0.0", "127.0.0.2", "0x7f000002", "100.64.0.1", "224.0.0.1", "203.0.113.1", "10.0.0.1.", "169.254.169.254."}) {
     const HttpAnswer answer = post("/v1/webhooks", json{{"url", "https://" + host + "/hook"}}.dump());
     EXPECT_EQ(answer.status, 422) << host << " " << answer.body;
     if (answer.status != 422) continue;

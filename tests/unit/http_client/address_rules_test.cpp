@@ -109,6 +109,21 @@ TEST(WebhookUrl, WhatIsRefused) {
   EXPECT_NE(fault("https://x/" + std::string(3000, 'a')), "");
 }
 
+TEST(WebhookUrl, ADotAfterAnAddress_IsLeftOut) {
+  for (const auto& [url, requested] : {std::pair{"https://10.0.0.1./", "https://10.0.0.1/"},
+                                       {"https://10.0.0.1.:8443/a?b=c.", "https://10.0.0.1:8443/a?b=c."},
+                                       {"https://10.0.0.1%2e/", "https://10.0.0.1/"},
+                                       {"https://1.0xA./", "https://1.0xA/"},
+                                       {"https://10.0.0.1/", "https://10.0.0.1/"},
+                                       {"https://hooks1.example.com./", "https://hooks1.example.com./"},
+                                       {"https://hooks.0xample./", "https://hooks.0xample./"}}) {
+    const CheckedUrl checked = check_url(url, rules());
+    EXPECT_EQ(checked.fault.value_or(""), "") << url;
+    EXPECT_EQ(checked.url, requested);
+  }
+  EXPECT_EQ(check_url("https://0x7f.1./", rules()).host, "127.0.0.1");
+}
+
 TEST(WebhookUrl, HttpIsTakenWhereItIsAllowed) {
   EXPECT_EQ(fault("http://x/", true), "");
   EXPECT_EQ(fault("http://x:80/", true), "");

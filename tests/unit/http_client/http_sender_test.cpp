@@ -52,8 +52,9 @@ TEST(HttpSender, ForbiddenAddress_IsNeverConnectedTo) {
   WebhookReceiver receiver;
   HttpSender sender(sender_rules({}), 5000);
   const std::string port = std::to_string(receiver.port());
-  for (const std::string host : {"127.0.0.1", "localhost", "0.0.0.0", "127.1", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]"}) {
-    const SendResult result = send(sender, "http://" + host + ":" + port + "/" );
+  for (const std::string host :
+       {"127.0.0.1", "localhost", "0.0.0.0", "127.1", "0x7f000001", "2130706433", "[::ffff:127.0.0.1]", "127.0.0.1.", "127.1."}) {
+    const SendResult result = send(sender, "http://" + host + ":" + port + "/");
     EXPECT_EQ(result.error, kAddressNotAllowed) << host;
     EXPECT_EQ(result.status, 0);
   }
@@ -142,6 +143,7 @@ TEST(HttpSender, Check_JudgesWithoutConnecting) {
   WebhookReceiver receiver;
   EXPECT_EQ(check_addresses(sender_rules({}), receiver.url("/")), kAddressNotAllowed);
   EXPECT_EQ(check_addresses(sender_rules({}), "http://localhost:" + std::to_string(receiver.port()) + "/"), kAddressNotAllowed);
+  EXPECT_EQ(check_addresses(sender_rules({}), "http://127.0.0.1.:" + std::to_string(receiver.port()) + "/"), kAddressNotAllowed);
   EXPECT_EQ(check_addresses(sender_rules({"127.0.0.1"}), receiver.url("/")), "");
   EXPECT_EQ(check_addresses(sender_rules({}), "https://name.invalid/"), "") << "what leads nowhere may lead somewhere later";
   EXPECT_TRUE(receiver.wait_for("/", 1, 0).empty());
