@@ -124,20 +124,40 @@ bool tells_done(const plugins::WordEntry* entry) {
   return entry != nullptr && entry->verb != plugins::kNoVerb && (entry->forms & kDone) != 0 && (entry->cues & ~kOfClaims) == 0;
 }
 
-// Words of the reply that claim the deed: finished forms, and words that match the tool's name.
-std::vector<std::string> claim_words(std::string_view reply, std::string_view tool) {
-  std::vector<std::string> words;
-  std::size_t forms = 0;
-  each_entry(reply, [&](std::string_view word, const plugins::WordEntry* entry) {
-    if (!tells_done(entry) || forms == kMostDoneForms) return;
-    add_word(words, word);
-    forms = words.size();
+// `said`: a text as words_of() returns it.
+bool has_phrase(std::string_view said, std::string_view phrase) {
+  return said.find(words_of(phrase)) != std::string_view::npos;
+}
+
+// Leaves out phrases that contain another one: "did not work" beside "did not".
+void drop_longer_phrases(std::vector<std::string>& phrases) {
+  std::stable_sort(phrases.begin(), phrases.end(), [](const auto& one, const auto& other) { return one.size() < other.size(); });
+  std::vector<std::string> kept;
+  std::erase_if(phrases, [&](const std::string& phrase) {
+    std::string words = words_of(phrase);
+    const bool has_another = std::any_of(kept.begin(), kept.end(), [&](const auto& one) { return words.find(one) != std::string::npos; });
+    if (!has_another) kept.push_back(std::move(words));
+    return has_another;
   });
-  if (words.empty()) {
-    each_entry(reply, [&](std::string_view word, const plugins::WordEntry* entry) {
-      if (entry != nullptr && (entry->cues & plugins::kCueFinished) != 0 && !entry->word.empty()) add_word(words, word, kMostDoneForms);
-    });
-  }
+}
+
+// Words of the reply that claim a deed: finished forms, otherwise what claims by itself, "taken care of".
+std::vector<std::string> claim_words(std::string_view reply) {
+  std::vector<std::string> words;
+  each_entry(reply, [&](std::string_view word, const plugins::WordEntry* entry) {
+    if (tells_done(entry)) add_word(words, word, kMostDoneForms);
+  });
+  if (!words.empty()) return words;
+  const std::string said = words_of(reply);
+  shipped_signs().settings.vocabulary().each(plugins::Key::kFinished, [&](std::string_view phrase, std::size_t) {
+    if (has_phrase(said, phrase)) add_word(words, phrase, kMostDoneForms);
+  });
+  drop_longer_phrases(words);
+  return words;
+}
+
+// Words of the reply that match the tool's name.
+void add_words_of_tool(std::vector<std::string>& words, std::string_view reply, std::string_view tool) {
   const std::string named = words_of_name(tool);
   std::vector<std::uint16_t> groups;
   each_entry(named, [&](std::string_view, const plugins::WordEntry* entry) {
@@ -149,19 +169,46 @@ std::vector<std::string> claim_words(std::string_view reply, std::string_view to
     const bool same_deed = group_of(entry) != 0 && std::find(groups.begin(), groups.end(), group_of(entry)) != groups.end();
     if (in_name || same_deed) add_word(words, word);
   });
-  return words;
 }
 
-// Words with which a reply in that language admits the failure (any language if unclear), except those that the reply contains.
-std::vector<std::string> admission_words(plugins::Key key, std::string_view reply) {
-  const Signs& signs = shipped_signs();
-  const std::uint8_t language = plugins::language_of(reply, signs.lexicon);
-  const std::string said = words_of(reply);
+// The languages that a reply may be in, one bit each. A reply that does not show its own is taken to be in that of the request.
+std::uint32_t languages_of(std::string_view reply, std::string_view request) {
+  const plugins::Lexicon& lexicon = shipped_signs().lexicon;
+  std::uint8_t language = plugins::language_of(reply, lexicon);
+  if (language == plugins::kAnyLanguage) language = plugins::language_of(request, lexicon);
+  return language == plugins::kAnyLanguage ? ~std::uint32_t{0} : std::uint32_t{1} << language;
+}
+
+// Everything with which detectors hear that a reply admits something.
+constexpr std::initializer_list<plugins::Key> kAllAdmissions = {plugins::Key::kDraftAdmissions, plugins::Key::kDraftNothingFound,
+                                                                plugins::Key::kAdmissions, plugins::Key::kTrouble,
+                                                                plugins::Key::kNothingFound};
+
+// The admissions that a text contains.
+std::vector<std::string> admissions_in(std::string_view text) {
+  std::vector<std::string> found;
+  const std::string said = words_of(text);
+  for (const plugins::Key key : kAllAdmissions) {
+    shipped_signs().settings.vocabulary().each(key, [&](std::string_view phrase, std::size_t) {
+      if (has_phrase(said, phrase)) found.emplace_back(phrase);
+    });
+  }
+  return found;
+}
+
+bool contains(const std::vector<std::string>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+// What replies in those languages admit with, except what they contain anyway.
+std::vector<std::string> admission_words(std::initializer_list<plugins::Key> keys, const Facts& facts) {
   std::vector<std::string> words;
-  signs.settings.vocabulary().each(key, [&](std::string_view word, std::size_t of) {
-    if (language != plugins::kAnyLanguage && of != language) return;
-    if (!Phrases({std::string(word)}).stand_in(said)) words.emplace_back(word);
-  });
+  for (const plugins::Key key : keys) {
+    shipped_signs().settings.vocabulary().each(key, [&](std::string_view word, std::size_t language) {
+      const bool spoken = (facts.languages >> language & 1) != 0;
+      if (spoken && !contains(facts.admitted, word) && !contains(words, word)) words.emplace_back(word);
+    });
+  }
   return words;
 }
 
@@ -184,21 +231,54 @@ void name_call(Facts& facts, const model::Step& step) {
   facts.step = in_short(step.name.empty() ? step.id : step.name);
 }
 
+bool is_reply(const model::Run& run, const EvidenceItem& item) {
+  const model::Step* const step = step_at(run, item.pointer);
+  return item.pointer == "/outcomeSummary" ||
+         (step != nullptr && step->kind == model::StepKind::model && item.pointer.ends_with("/outputSummary"));
+}
+
+// The reply that the evidence quotes; otherwise the last one of the run. Empty if there is none.
+std::string_view reply_of(const StoredFailure& told, const model::Run& run) {
+  const auto quoted = std::find_if(told.evidence.rbegin(), told.evidence.rend(), [&](const auto& item) { return is_reply(run, item); });
+  if (quoted != told.evidence.rend()) return text_at(run, *quoted);
+  if (!plugins::trim(run.outcome).empty()) return run.outcome;
+  const auto said = [](const model::Step& step) { return step.kind == model::StepKind::model && !plugins::trim(step.output).empty(); };
+  const auto last_call = std::find_if(run.steps.rbegin(), run.steps.rend(), is_call);
+  const auto last = std::find_if(run.steps.rbegin(), last_call, said);
+  return last == last_call ? std::string_view() : std::string_view(last->output);
+}
+
+// What the failed step returned, as the evidence quotes it; otherwise what another call tells of it.
+std::string reported_by(const StoredFailure& told, const model::Run& run, const model::Step& failed) {
+  const EvidenceItem* found = nullptr;
+  for (const EvidenceItem& item : told.evidence) {
+    const model::Step* const step = step_at(run, item.pointer);
+    if (step == &failed) return in_short(item.value);
+    if (found == nullptr && step != nullptr && is_call(*step)) found = &item;
+  }
+  return found == nullptr ? std::string() : in_short(found->value);
+}
+
+void read_reply(Facts& facts, std::string_view reply, const model::Run& run) {
+  facts.languages = languages_of(reply, run.user_request);
+  facts.admitted = admissions_in(reply);
+}
+
 Result<Facts> false_success(const StoredFailure& told, const model::Run& run) {
   const model::Step* const failed = primary_step(run, told);
   if (failed == nullptr || !is_call(*failed)) return no_draft("failure: the failed step is not a call, so no condition can name it");
   Facts facts;
   name_call(facts, *failed);
   facts.outcome = outcome_of(*failed);
-  if (!told.evidence.empty()) facts.reported = in_short(told.evidence[0].value);
-  if (told.evidence.size() < 2) return facts;
-  const std::string_view reply = text_at(run, told.evidence[1]);
-  if (told.evidence[1].pointer == "/success") {  // only the flag claims success: catch every reply that does not admit it
-    facts.admissions = admission_words(plugins::Key::kDraftAdmissions, run.outcome);
-    return facts;
-  }
-  facts.reply_words = claim_words(reply, failed->name);
-  facts.admissions = admission_words(plugins::Key::kDraftAdmissions, reply);
+  facts.reported = reported_by(told, run, *failed);
+  const std::string_view reply = reply_of(told, run);
+  read_reply(facts, reply, run);
+  const bool by_flag = std::any_of(told.evidence.begin(), told.evidence.end(), [](const auto& item) { return item.pointer == "/success"; });
+  if (by_flag) return facts;  // whatever the reply is about, only the flag claims success
+  facts.reply_words = claim_words(reply);
+  facts.words_claim = !facts.reply_words.empty();
+  add_words_of_tool(facts.reply_words, reply, failed->name);
+  if (facts.reply_words.empty()) facts.reply_words = content_words(reply);
   return facts;
 }
 
@@ -209,11 +289,10 @@ Result<Facts> schema_ghost(const StoredFailure& told, const model::Run& run) {
   Facts facts;
   name_call(facts, *hollow);
   facts.outcome = call_gave_nothing(*hollow) ? CallOutcome::empty : outcome_of(*hollow);
-  if (told.evidence.empty()) return facts;
-  facts.reported = in_short(told.evidence[0].value);
-  const std::string_view reply = told.evidence.size() < 2 ? std::string_view() : text_at(run, told.evidence[1]);
+  facts.reported = reported_by(told, run, *hollow);
+  const std::string_view reply = reply_of(told, run);
   facts.digits = std::min(kUsualDigits, digits_in(reply));
-  facts.admissions = admission_words(plugins::Key::kDraftNothingFound, reply);
+  read_reply(facts, reply, run);
   return facts;
 }
 
@@ -285,10 +364,14 @@ Result<Facts> missing_tool_call(const StoredFailure& told, const model::Run& run
     if (facts.request_words.empty()) facts.request_words = content_words(request);
   }
   const std::string_view reply = text_at(run, told.evidence.back());
+  read_reply(facts, reply, run);
   each_entry(reply, [&](std::string_view word, const plugins::WordEntry* entry) {
     if (same_deed(word, entry) && tells_done(entry)) add_word(facts.reply_words, word);
   });
-  if (facts.reply_words.empty()) facts.reply_words = claim_words(reply, facts.verb);
+  if (facts.reply_words.empty()) {
+    facts.reply_words = claim_words(reply);
+    add_words_of_tool(facts.reply_words, reply, facts.verb);
+  }
   if (facts.reply_words.empty()) facts.reply_words = content_words(reply);
   facts.tool_words = names_of_deed(facts.verb, group, run);
   if (facts.tool_words.empty())
@@ -339,11 +422,21 @@ Condition words_condition(Condition::Kind kind, const std::vector<std::string>& 
   return condition;
 }
 
-void add_admissions(Condition& all, const Facts& facts) {
-  if (facts.admissions.empty()) return;
-  Condition unless = of_kind(Condition::Kind::negation);
-  unless.inner.push_back(words_condition(Condition::Kind::reply, facts.admissions));
-  all.inner.push_back(std::move(unless));
+// Replies that admit it are let through. A few words do beside a condition on what the reply claims; without one, every way that detectors
+// know to admit something counts, so that no honest reply is caught.
+void add_admissions(Condition& all, const Facts& facts, plugins::Key few) {
+  std::vector<std::string> words = admission_words({few}, facts);
+  if (!facts.words_claim && facts.digits == 0) {
+    words = admission_words(kAllAdmissions, facts);
+    drop_longer_phrases(words);
+  }
+  for (auto from = words.begin(); from != words.end();) {
+    const auto to = from + std::min<std::ptrdiff_t>(words.end() - from, kMostNames);
+    Condition unless = of_kind(Condition::Kind::negation);
+    unless.inner.push_back(words_condition(Condition::Kind::reply, {from, to}));
+    all.inner.push_back(std::move(unless));
+    from = to;
+  }
 }
 
 // "issue_refund" as a part of a draft's name.
@@ -371,7 +464,7 @@ void draft_false_success(const Facts& facts, Draft& draft) {
   draft.say = facts.step + " failed" + in_brackets(facts.reported) + ": say so, do not claim success.";
   draft.condition.inner.push_back(call_condition(facts));
   if (!facts.reply_words.empty()) draft.condition.inner.push_back(words_condition(Condition::Kind::reply, facts.reply_words));
-  add_admissions(draft.condition, facts);
+  add_admissions(draft.condition, facts, plugins::Key::kDraftAdmissions);
 }
 
 void draft_schema_ghost(const Facts& facts, Draft& draft) {
@@ -383,7 +476,7 @@ void draft_schema_ghost(const Facts& facts, Draft& draft) {
     draft.condition.inner.push_back(of_kind(Condition::Kind::reply));
     draft.condition.inner.back().digits = facts.digits;
   }
-  add_admissions(draft.condition, facts);
+  add_admissions(draft.condition, facts, plugins::Key::kDraftNothingFound);
 }
 
 void draft_expensive_loop(const Facts& facts, Draft& draft) {
@@ -403,7 +496,10 @@ void draft_missing_tool_call(const Facts& facts, Draft& draft) {
   draft.action = Action::block;
   draft.say = "No tool was called that could \"" + facts.verb + "\": call it, or say that it was not done.";
   if (!facts.request_words.empty()) draft.condition.inner.push_back(words_condition(Condition::Kind::request, facts.request_words));
-  if (!facts.reply_words.empty()) draft.condition.inner.push_back(words_condition(Condition::Kind::reply, facts.reply_words));
+  if (facts.reply_words.empty())
+    add_admissions(draft.condition, facts, plugins::Key::kDraftAdmissions);
+  else
+    draft.condition.inner.push_back(words_condition(Condition::Kind::reply, facts.reply_words));
   draft.condition.inner.push_back(words_condition(Condition::Kind::no_call, facts.tool_words));
 }
 
@@ -442,6 +538,14 @@ const Kind* kind_of(std::string_view detector_key) {
   return found == std::end(kKinds) ? nullptr : found;
 }
 
+std::string replies_of(const model::Run& run) {
+  std::string replies(run.outcome);
+  for (const model::Step& step : run.steps) {
+    if (step.kind == model::StepKind::model) replies.append("\n").append(step.output);
+  }
+  return replies;
+}
+
 bool catches(const Facts& facts, const model::Run& run) {
   return Evaluator(draft_of(facts)).catches(run).value_or(false);
 }
@@ -473,11 +577,11 @@ Draft draft_of(const Facts& facts) {
 Result<Facts> facts_that_catch(std::string_view failure, const model::Run& run) {
   auto facts = read_facts(failure, run);
   if (!facts.ok() || catches(*facts, run)) return facts;
-  // Drop conditions until the run meets the rest, the narrowest last.
+  // Loosen conditions until the run meets the rest, the narrowest last.
   Facts wider = *facts;
   wider.last = false;
   if (catches(wider, run)) return wider;
-  wider.admissions.clear();
+  wider.admitted = admissions_in(replies_of(run));
   if (catches(wider, run)) return wider;
   wider.request_words.clear();
   if (catches(wider, run)) return wider;
@@ -497,12 +601,14 @@ void widen(Facts& facts, const Facts& other) {
   join(facts.tools, other.tools, kMostTools);
   join(facts.request_words, other.request_words, kMostWords);
   join(facts.reply_words, other.reply_words, kMostWords);
+  facts.words_claim = facts.words_claim && other.words_claim;
+  facts.languages |= other.languages;
+  facts.admitted.insert(facts.admitted.end(), other.admitted.begin(), other.admitted.end());
   common(facts.tool_words, other.tool_words);
   if (facts.outcome != other.outcome) facts.outcome = CallOutcome::any;
   facts.last = facts.last && other.last;
   facts.digits = std::min(facts.digits, other.digits);
   facts.repeats = std::min(facts.repeats, other.repeats);
-  common(facts.admissions, other.admissions);
   for (const Facts::Window& window : other.windows) {
     const bool there = std::find(facts.windows.begin(), facts.windows.end(), window) != facts.windows.end();
     if (!there && facts.windows.size() < kMostModels) facts.windows.push_back(window);

@@ -22,7 +22,9 @@ struct Facts {
   std::string reported;  // what the call returned, shortened
   std::vector<std::string> request_words;
   std::vector<std::string> reply_words;
-  std::vector<std::string> admissions;  // words with which a reply admits it
+  bool words_claim = false;           // the reply words claim something; otherwise they only say what the reply is about
+  std::uint32_t languages = 0;        // of the replies, one bit each
+  std::vector<std::string> admitted;  // admissions that the replies contain in spite of what they claim
   std::int64_t digits = 0;
   std::string verb;                     // what the agent should have done
   std::vector<std::string> tool_words;  // words in the names of tools that do it

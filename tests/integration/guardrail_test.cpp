@@ -164,6 +164,27 @@ TEST_F(Guardrail, Check_SaysByItsExitCodeWhetherARunIsCaught) {
   EXPECT_THAT(check({json_draft, lines, "--ndjson"}).out, HasSubstr("passed " + lines + ":1\ncaught " + lines + ":2"));
 }
 
+TEST_F(Guardrail, WhereNoWordClaimsTheDeed_HonestRepliesPass) {
+  const json honest = refund_run("honest", "I am sorry, the refund did not go through. Please contact support.");
+  const std::string passes = file("honest.json", honest.dump());
+  int drafts = 0;
+  for (const char* const claim : {"Everything is taken care of!", ""}) {
+    SCOPED_TRACE(claim);
+    const std::string id = "bad" + std::to_string(drafts++);
+    post(refund_run(id, claim));
+    const json found = get("/v1/failures?runId=" + id)["items"].at(0);
+    const std::string bad = file(id + ".json", get("/v1/runs/" + id).dump());
+    for (const char* const form : {"json", "yaml"}) {
+      const std::string draft = file(id + "-draft." + form, service_.get(of(found, std::string("?as=") + form), key_).body);
+      EXPECT_EQ(check({draft, passes}).exit_code, 0) << form;
+      EXPECT_EQ(check({draft, bad}).exit_code, 1) << form;
+    }
+    const std::string module = file(id + ".py", service_.get(of(found, "?as=python"), key_).body +
+                                                    "\nimport sys\nprint([len(check(json.load(open(name)))) for name in sys.argv[1:]])\n");
+    EXPECT_EQ(run_command({"/usr/bin/python3", module, passes, bad}).out, "[0, 1]\n");
+  }
+}
+
 TEST_F(Guardrail, Check_OfWhatCannotBeRead_IsWrongUsage) {
   const std::string good = file("good.json", refund_run("good", "Done.", false).dump());
   const std::string wrong =

@@ -53,16 +53,76 @@ TEST(GuardrailDrafting, AnAdmissionThatTheClaimItselfHolds_IsLeftOut) {
   EXPECT_EQ(draft["if"]["all"][2]["not"]["reply"]["anyWord"], json({"unable", "could not", "error"}));
 }
 
-TEST(GuardrailDrafting, AFlagAlone_AsksForNoWords) {
+// Replies that own up in words of their own.
+constexpr const char* kHonest[] = {
+    "I am sorry, the refund did not go through. Please contact support.",
+    "I couldn't refund order 8842.",
+    "There was a problem with the refund of order 8842, so nothing was changed.",
+    "Unfortunately the payment provider is unavailable.",
+};
+
+void expect_to_pass_honest_replies(const json& draft) {
+  const auto read_back = read_draft(draft.dump());
+  ASSERT_TRUE(read_back.ok()) << read_back.error().detail;
+  for (const char* const reply : kHonest) {
+    json honest = refund_run(reply);
+    honest["success"] = false;
+    honest["steps"].push_back(said(reply));
+    EXPECT_FALSE(catches(*read_back, honest)) << reply << " " << draft;
+  }
+}
+
+TEST(GuardrailDrafting, AClaimInGeneralWords_IsOne) {
+  const std::string claim = "Everything is taken care of!";
+  const json draft = drafted(refund_failure(claim), refund_run(claim));
+  EXPECT_EQ(draft["if"]["all"][1], json({{"reply", {{"anyWord", {"taken care of"}}}}}));
+  expect_to_pass_honest_replies(draft);
+}
+
+TEST(GuardrailDrafting, AFlagAlone_AsksForNoWords_ButLetsEveryAdmissionPass) {
   json failure = refund_failure("");
   failure["evidence"][1] = {{"pointer", "/success"}, {"value", "true"}};
   json run = refund_run("");
   run.erase("outcomeSummary");
   run["success"] = true;
-  const json all = drafted(failure, run)["if"]["all"];
-  ASSERT_EQ(all.size(), 2u);
+  const json draft = drafted(failure, run);
+  const json& all = draft["if"]["all"];
+  ASSERT_GE(all.size(), 2u);
   EXPECT_TRUE(all[0].contains("call"));
-  EXPECT_TRUE(all[1].contains("not"));
+  for (std::size_t i = 1; i < all.size(); ++i) EXPECT_TRUE(all[i].contains("not"));
+  expect_to_pass_honest_replies(draft);
+  run["userRequestText"] = "Please refund my order as soon as you can, and tell me when it is done.";
+  const json in_english = drafted(failure, run);
+  EXPECT_EQ(in_english.dump().find("leider"), std::string::npos) << "in the language of the request";
+  expect_to_pass_honest_replies(in_english);
+}
+
+// The evidence of a failure that a model confirmed is what the model quoted, in its order, or nothing.
+TEST(GuardrailDrafting, AConfirmedCandidate_IsReadFromTheRun) {
+  const json reply_first = {{{"pointer", "/outcomeSummary"}, {"value", "on its way"}},
+                            {{"pointer", "/steps/0/errorMessage"}, {"value", "502 Bad Gateway"}}};
+  for (const json& evidence : {json::array(), reply_first}) {
+    const auto draft_for = [&](const std::string& claim) {
+      json failure = refund_failure(claim);
+      failure["evidence"] = evidence;
+      const json draft = drafted(failure, refund_run(claim));
+      EXPECT_EQ(draft["then"]["say"].get<std::string>().find("502") != std::string::npos, !evidence.empty());
+      return draft;
+    };
+    EXPECT_EQ(draft_for("Your refund has been processed.")["if"]["all"][1], json({{"reply", {{"anyWord", {"processed", "refund"}}}}}));
+    for (const char* const claim : {"Your money is on its way.", "Here you go!"}) expect_to_pass_honest_replies(draft_for(claim));
+  }
+}
+
+TEST(GuardrailDrafting, AnotherFailureOfTheGroupByTheFlagAlone_LeavesAConditionOnTheReply) {
+  auto facts =
+      facts_that_catch(refund_failure("Ihre Erstattung wurde veranlasst.").dump(), read(refund_run("Ihre Erstattung wurde veranlasst.")));
+  json failure = refund_failure("");
+  failure["evidence"][1] = {{"pointer", "/success"}, {"value", "true"}};
+  const json other = refund_run("");
+  widen(*facts, *facts_that_catch(failure.dump(), read(other)));
+  EXPECT_TRUE(catches(draft_of(*facts), other));
+  expect_to_pass_honest_replies(written(draft_of(*facts)));
 }
 
 TEST(GuardrailDrafting, WhereTheToolSucceededLater_TheCallNeedNotBeTheLast) {
