@@ -276,6 +276,7 @@ Status Service::make_second_opinion() {
       opinion::Worker::Parts{
           .opinions = store_->opinions(),
           .records = *store_,
+          .reviews = store_->reviews(),
           .queue = *queue_,
           .clock = clock_,
           .prompts = config::built_in_opinion_prompts(),

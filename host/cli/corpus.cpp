@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 #include <system_error>
 
 #include "base/json_members.h"
@@ -12,6 +13,8 @@
 #include "cli/output_file.h"
 #include "cli/score_input.h"
 #include "cli/terminal_progress.h"
+#include "ingest/reviews.h"
+#include "model/record_ids.h"
 
 namespace runwarden::cli {
 namespace {
@@ -40,10 +43,15 @@ const char* label_of(const Said& said) {
 
 std::map<std::string, Said> said_of(const model::RunRecord& run, const std::vector<model::Review>& reviews) {
   std::map<std::string, Said> said;
+  std::set<std::string> failures;
+  for (const model::RecordKey& confirmed : run.confirmed) failures.insert(model::make_failure_id(confirmed));
   for (const std::string& detector : json_elements(run.detectors_json)) said[json_member_text(detector, "key")];
-  for (const std::string& failure : json_elements(run.failures_json)) ++said[json_member_text(failure, "detectorKey")].failures;
+  for (const std::string& failure : json_elements(run.failures_json)) {
+    ++said[json_member_text(failure, "detectorKey")].failures;
+    failures.insert(json_member_text(failure, "failureId"));
+  }
   for (const model::Review& review : reviews) {
-    if (review.revision != run.revision) continue;
+    if (!failures.contains(review.failure_id) && !ingest::is_of_what_was_not_found(review, run)) continue;
     Said& one = said[review.detector_key];
     ++one.reviews.of(review.verdict);
     const auto document = json_members(review.document);
@@ -105,7 +113,7 @@ class CorpusExport {
  private:
   const std::string& fault() const { return runs_.fault().empty() ? labels_.fault() : runs_.fault(); }
 
-  // Leaves out a run that was deleted, reopened or judged again since its reviews.
+  // Leaves out a run that was deleted or reopened, or whose reviews are all about what an earlier revision had.
   bool add(const store::ReviewedRun& reviewed) {
     if (reviewed.reviews.empty()) return true;
     const auto run = store_.run_at(tenant_, reviewed.run);

@@ -235,7 +235,8 @@ bool Trial::ask(const model::OpinionPrompt& prompt, TriedQuestion question, cons
                              .answer = opinion::with_checked_quotes(std::move(*answer), run),
                              .elapsed_ms = elapsed_ms,
                              .executed_ms = now_ms,
-                             .cluster_id = {}};
+                             .cluster_id = {},
+                             .reviews = {}};
   const store::OpinionWrite write = opinion::outcome_of(
       std::move(answered), run, {with_->endpoint.model, with_->worker.may_confirm, with_->worker.may_silence}, {{now_ms, 1}, 2});
   print_part("answer", write.opinion.review);

@@ -11,6 +11,30 @@
 #include "ingest/judge_again.h"
 
 namespace runwarden::ingest {
+namespace {
+
+// Gives each finding that an earlier revision had, too, the key that it had: its id, its reviews and what links to it stay.
+class EarlierKeys {
+ public:
+  explicit EarlierKeys(std::vector<store::EarlierFailure> earlier) : left_(std::move(earlier)) {}
+
+  std::optional<model::RecordKey> take(const model::Finding& finding) {
+    if (left_.empty()) return std::nullopt;
+    const std::string cluster_id = model::cluster_id(model::cluster_key(finding.fingerprint));
+    const auto same = std::find_if(left_.begin(), left_.end(), [&](const store::EarlierFailure& one) {
+      return one.detector_key == finding.detector_key && one.shadow == finding.shadow && one.cluster_id == cluster_id;
+    });
+    if (same == left_.end()) return std::nullopt;
+    const model::RecordKey key = same->key;
+    left_.erase(same);
+    return key;
+  }
+
+ private:
+  std::vector<store::EarlierFailure> left_;
+};
+
+}  // namespace
 
 bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t worker, Callbacks callbacks) {
   const auto shared = std::make_shared<RedactedRun>(std::move(run));
@@ -61,14 +85,20 @@ store::RunWrite Judge::write_of(std::string run_id, std::string document, const 
   record.root_arrived = metadata.root_arrived;
   record.resolved_ms = metadata.now_ms;
   record.failures_json = "[";
+  EarlierKeys earlier(metadata.earlier);
+  const auto key_of = [&](const model::Finding& finding) {
+    const auto known = earlier.take(finding);
+    return known ? *known : model::RecordKey{metadata.now_ms, parts_.store.next_seq()};
+  };
   for (const model::Finding& finding : verdict.findings) {
-    model::FailureRecord failure = failure_of(finding, record.run_id, metadata);
+    model::FailureRecord failure = failure_of(finding, key_of(finding), record.run_id, metadata.revision);
     record.failures_json.append(record.failures_json.size() > 1 ? "," : "").append(failure.json);
     record.max_score = std::max(record.max_score, finding.suspicion_score);
     record.fired.push_back(finding.detector_key);
     write.failures.push_back(std::move(failure));
   }
-  for (const model::Finding& finding : verdict.shadow_findings) write.failures.push_back(failure_of(finding, record.run_id, metadata));
+  for (const model::Finding& finding : verdict.shadow_findings)
+    write.failures.push_back(failure_of(finding, key_of(finding), record.run_id, metadata.revision));
   std::sort(record.fired.begin(), record.fired.end());
   record.fired.erase(std::unique(record.fired.begin(), record.fired.end()), record.fired.end());
   record.failures_json += ']';
@@ -77,15 +107,16 @@ store::RunWrite Judge::write_of(std::string run_id, std::string document, const 
   return write;
 }
 
-model::FailureRecord Judge::failure_of(const model::Finding& finding, std::string_view run_id, const RunMetadata& metadata) {
+model::FailureRecord Judge::failure_of(const model::Finding& finding, const model::RecordKey& key, std::string_view run_id,
+                                       std::uint32_t revision) {
   model::FailureRecord failure;
-  failure.key = {metadata.now_ms, parts_.store.next_seq()};
+  failure.key = key;
   failure.id = model::make_failure_id(failure.key);
   failure.detector_key = finding.detector_key;
   failure.severity = finding.severity;
   failure.score = finding.suspicion_score;
   failure.fingerprint = finding.fingerprint;
-  failure.json = failure_json(finding, failure.id, run_id, metadata.revision, metadata.now_ms);
+  failure.json = failure_json(finding, failure.id, run_id, revision, key.time_ms);
   failure.shadow = finding.shadow;
   failure.title = model::kept_title(finding.title);
   failure.summary_mark = model::summary_mark(finding.summary);

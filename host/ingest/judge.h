@@ -17,6 +17,7 @@
 #include "model/record_key.h"
 #include "model/run_outline.h"
 #include "model/run_record.h"
+#include "store/queries.h"
 #include "store/run_store.h"
 #include "store/run_writes.h"
 
@@ -38,6 +39,7 @@ struct RunMetadata {
   model::Digest content{};    // digest of the bytes of a run that was sent whole
   model::OutcomeFrom outcome = model::OutcomeFrom::last_output;
   std::shared_ptr<const std::vector<model::PolicyInForce>> policies = nullptr;  // when it executed; null: read from the store
+  std::vector<store::EarlierFailure> earlier = {};                              // of earlier revisions
 };
 
 // When the run executed: its start time if it has one, otherwise its time of receipt.
@@ -70,7 +72,8 @@ class Judge {
 
  private:
   store::RunWrite write_of(std::string run_id, std::string document, const model::Verdict& verdict, const RunMetadata& metadata);
-  model::FailureRecord failure_of(const model::Finding& finding, std::string_view run_id, const RunMetadata& metadata);
+  model::FailureRecord failure_of(const model::Finding& finding, const model::RecordKey& key, std::string_view run_id,
+                                  std::uint32_t revision);
   void add_opinions(store::RunWrite& write, const model::Verdict& verdict, const RunMetadata& metadata);
   void stamp_policies(model::RunRecord& run, const RunMetadata& metadata);
 

@@ -18,13 +18,13 @@ std::string with_review(std::string object, std::string_view document) {
 }
 
 // The array with each review's document added to the element that it is about.
-std::string reviewed_elements(const std::string& array, std::string_view id_member,
-                              const std::function<const model::Review*(const std::string& id)>& find) {
+std::string reviewed_elements(const std::string& array,
+                              const std::function<const model::Review*(const std::vector<JsonMember>& element)>& find) {
   std::string text;
   JsonWriter out(text);
   out.begin_array();
   for (std::string& element : cut_json_elements(array)) {
-    const model::Review* const review = find(json_member_text(element, id_member));
+    const model::Review* const review = find(json_members(element));
     out.raw(review == nullptr ? element : with_review(std::move(element), review->document));
   }
   out.end_array();
@@ -74,23 +74,31 @@ void show_confirmed(model::RunRecord& run, std::span<const model::FailureRecord>
   if (run.outline && !run.outline->failures.empty()) merge(run.outline->failures);
 }
 
+bool is_of_what_was_not_found(const model::Review& review, const model::RunRecord& run) {
+  return review.failure_id.empty() && review.revision <= run.revision &&
+         std::find(run.fired.begin(), run.fired.end(), review.detector_key) == run.fired.end();
+}
+
 void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews) {
-  const auto of_failure = [&](const std::string& id) -> const model::Review* {
+  using Members = std::vector<JsonMember>;
+  const auto of_failure = [&](const Members& failure) -> const model::Review* {
+    const std::string id = json_member_text(failure, "failureId");
     for (const model::Review& review : reviews) {
       if (!id.empty() && review.failure_id == id) return &review;
     }
     return nullptr;
   };
-  const auto of_detector = [&](const std::string& key) -> const model::Review* {
+  const auto of_detector = [&](const Members& detector) -> const model::Review* {
+    const std::string key = json_member_text(detector, "key");
     for (const model::Review& review : reviews) {
-      if (review.failure_id.empty() && review.detector_key == key && review.revision == run.revision) return &review;
+      if (review.detector_key == key && is_of_what_was_not_found(review, run)) return &review;
     }
     return nullptr;
   };
   if (reviews.empty()) return;
   const auto show = [&](std::string& failures, std::string& detectors) {
-    if (!failures.empty()) failures = reviewed_elements(failures, "failureId", of_failure);
-    if (!detectors.empty()) detectors = reviewed_elements(detectors, "key", of_detector);
+    if (!failures.empty()) failures = reviewed_elements(failures, of_failure);
+    if (!detectors.empty()) detectors = reviewed_elements(detectors, of_detector);
   };
   show(run.failures_json, run.detectors_json);
   if (run.outline) show(run.outline->failures, run.outline->detectors);

@@ -28,7 +28,10 @@ std::string shown_failure(const model::FailureRecord& failure);
 // Inserts failures confirmed by second opinions among those of a run, by score.
 void show_confirmed(model::RunRecord& run, std::span<const model::FailureRecord> failures);
 
-// Adds the reviews of a run to its failures, and to its detectors' reports on this revision.
+// Whether a review is about something that this revision's detectors did not find, even if it was given for an earlier revision.
+bool is_of_what_was_not_found(const model::Review& review, const model::RunRecord& run);
+
+// Adds the reviews of a run to its failures, and to the reports of its detectors that found nothing.
 void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews);
 
 // Does both of the above for everything since the run was judged. Reads the stores; throws StoreError.

@@ -66,7 +66,7 @@ void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done do
 
 void RunResolver::judge(std::size_t worker, const std::shared_ptr<Ending>& ending) {
   const store::Claim& claim = ending->claim;
-  const store::ClaimedRun claimed = parts_.buffer.fetch(claim);
+  store::ClaimedRun claimed = parts_.buffer.fetch(claim);
   RunMetadata metadata;
   metadata.tenant = claim.tenant;
   metadata.tenant_name = parts_.tenant_name(claim.tenant);
@@ -76,6 +76,7 @@ void RunResolver::judge(std::size_t worker, const std::shared_ptr<Ending>& endin
   metadata.source = claim.source;
   metadata.root_arrived = claim.root_arrived;
   metadata.now_ms = parts_.clock.wall_ms();
+  metadata.earlier = std::move(claimed.failures);
   auto [text, outcome] =
       assemble(claim.source, claim.run_id, claimed.events, claimed.whole ? std::string_view(claimed.whole->document) : std::string_view());
   metadata.outcome = outcome;

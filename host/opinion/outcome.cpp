@@ -53,10 +53,20 @@ model::Finding finding_of(const Answered& answered, const model::Run& run, const
   return finding;
 }
 
+// A failure of an earlier revision that was reviewed keeps its key, and so its reviews.
+model::RecordKey key_of(const Answered& answered, const model::Finding& finding, const OutcomeKeys& keys) {
+  const std::string cluster_id = model::cluster_id(model::cluster_key(finding.fingerprint));
+  for (const model::Review& review : answered.reviews) {
+    const auto key = model::parse_failure_id(review.failure_id);
+    if (key && review.cluster_id == cluster_id && review.detector_key == finding.detector_key) return *key;
+  }
+  return {answered.opinion.key.time_ms, keys.failure_seq};
+}
+
 model::FailureRecord failure_of(const Answered& answered, const model::Finding& finding, const OutcomeKeys& keys) {
   const model::Opinion& opinion = answered.opinion;
   model::FailureRecord failure;
-  failure.key = {opinion.key.time_ms, keys.failure_seq};
+  failure.key = key_of(answered, finding, keys);
   failure.id = model::make_failure_id(failure.key);
   failure.run = opinion.run;
   failure.detector_key = finding.detector_key;

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "model/opinion.h"
 #include "model/opinion_prompt.h"
+#include "model/review.h"
 #include "model/run.h"
 #include "opinion/answer.h"
 #include "store/review_writes.h"
@@ -31,6 +33,7 @@ struct Answered {
   std::int64_t elapsed_ms = 0;                     // of the request
   std::int64_t executed_ms = model::kNotExecuted;  // of the run's record
   std::string cluster_id;  // of an alarm's failure: model::cluster_id() of its fingerprint; empty for a shadow detector
+  std::vector<model::Review> reviews = {};  // of the run, in force
 };
 
 // Keys for what is stored with it: a new seq for the failure and a new key for the review.

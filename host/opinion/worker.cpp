@@ -38,6 +38,7 @@ struct Asked {
   const model::OpinionPrompt* prompt = nullptr;
   std::string failure_json;  // of an alarm
   std::string cluster_id;
+  std::vector<model::Review> reviews;
   std::int64_t executed_ms = model::kNotExecuted;
   std::shared_ptr<const model::Run> run;
   AnswerFormat format = AnswerFormat::json_schema;
@@ -181,6 +182,8 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
       if (!failure) return settle_unasked(asked, "record_deleted");
       asked.failure_json = failure->json;
       if (!failure->shadow) asked.cluster_id = model::cluster_id(model::cluster_key(failure->fingerprint));
+    } else if (record->revision > 1) {
+      asked.reviews = parts_.reviews.reviews_of_run(tenant, asked.opinion.run);
     }
     auto run = read_document(record->document, record->run_id);
     if (!run.ok()) return settle_unasked(asked, "run_unreadable");
@@ -240,8 +243,15 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     Answer checked = with_checked_quotes(std::move(answer), *asked.run);
     const char* const verdict = name(checked.said);
     const OutcomeKeys keys{{at_ms, parts_.records.next_seq()}, parts_.records.next_seq()};
-    Answered all{asked.tenant, std::move(asked.opinion), *asked.prompt, model::prompt_version(parts_.prompts.frame, *asked.prompt),
-                 std::move(checked), elapsed_ms, asked.executed_ms, std::move(asked.cluster_id)};
+    Answered all{asked.tenant,
+                 std::move(asked.opinion),
+                 *asked.prompt,
+                 model::prompt_version(parts_.prompts.frame, *asked.prompt),
+                 std::move(checked),
+                 elapsed_ms,
+                 asked.executed_ms,
+                 std::move(asked.cluster_id),
+                 std::move(asked.reviews)};
     writes_.push_back({outcome_of(std::move(all), *asked.run, {endpoint_.model, now.may_confirm, now.may_silence}, keys), verdict});
   }
 

@@ -20,6 +20,7 @@
 #include "opinion/budget.h"
 #include "opinion/endpoint.h"
 #include "store/opinion_store.h"
+#include "store/review_store.h"
 #include "store/run_store.h"
 #include "store/write_queue.h"
 
@@ -48,6 +49,7 @@ class Worker {
   struct Parts {
     store::OpinionStore& opinions;
     store::RunStore& records;
+    store::ReviewStore& reviews;
     store::WriteQueue& queue;
     const Clock& clock;
     const model::OpinionPrompts& prompts;

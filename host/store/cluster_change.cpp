@@ -27,6 +27,7 @@ void ClusterChange::add(const model::FailureRecord& failure, Addition comes) {
     detector_key = failure.detector_key;
   }
   if (comes == Addition::restored) return static_cast<void>(++restored);
+  if (comes == Addition::again) return static_cast<void>(++again);
   executed_ms = std::max(executed_ms, failure.executed_ms);
   summary_marks.push_back(failure.summary_mark);
 }
@@ -37,6 +38,7 @@ void ClusterChange::remove(const model::FailureRecord& failure, Removal gone) {
   severities[static_cast<std::size_t>(failure.severity)] -= 1;
   waste_micro_usd -= failure.waste_micro_usd;
   first_stays = first_stays && gone != Removal::taken_back;
+  if (gone == Removal::replaced) ++replaced;
   if (gone != Removal::false_alarm) return;
   ++marked;
   first_marked_ms = std::min(first_marked_ms.value_or(failure.key.time_ms), failure.key.time_ms);
@@ -65,7 +67,7 @@ void apply(ClusterHead& head, const ClusterChange& change) {
     cluster.last_ms = std::max(cluster.last_ms, change.newest.time_ms);
   }
   if (change.known_since_ms && first_may_go(head, change)) cluster.first_ms = *change.known_since_ms;
-  const std::uint64_t gone = change.removed - change.marked;
+  const std::uint64_t gone = change.removed - change.marked - change.replaced;
   if (change.found() > gone) cluster.triage.failures_since += change.found() - gone;
   head.settle();
 }

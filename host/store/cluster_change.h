@@ -20,16 +20,19 @@ inline std::uint64_t plus(std::uint64_t count, std::int64_t by) {
   return static_cast<std::uint64_t>(std::max<std::int64_t>(static_cast<std::int64_t>(count) + by, 0));
 }
 
-// Why a failure leaves its group: it expired, it was withdrawn with all that was known from it, or it stays as a false alarm.
-enum class Removal : std::uint8_t { expired, taken_back, false_alarm };
-// Why a failure joins its group: it was found, or it is not a false alarm after all.
-enum class Addition : std::uint8_t { found, restored };
+// Why a failure leaves its group: it expired, it was withdrawn with all that was known from it, it stays as a false alarm, or the next
+// revision of its run has it again.
+enum class Removal : std::uint8_t { expired, taken_back, false_alarm, replaced };
+// Why a failure joins its group: it was found, it is not a false alarm after all, or an earlier revision of its run had it.
+enum class Addition : std::uint8_t { found, restored, again };
 
 struct ClusterChange {
   std::uint64_t added = 0;     // failures
   std::uint64_t restored = 0;  // of the added: previous false alarms
+  std::uint64_t again = 0;     // of the added: earlier revisions had them
   std::uint64_t removed = 0;
-  std::uint64_t marked = 0;  // of the removed: they stay as false alarms
+  std::uint64_t marked = 0;    // of the removed: they stay as false alarms
+  std::uint64_t replaced = 0;  // of the removed: the next revisions have them again
   std::map<int, std::int64_t> scores;
   std::array<std::int64_t, 4> severities{};
   std::int64_t waste_micro_usd = 0;
@@ -60,7 +63,7 @@ struct ClusterChange {
   void remove(const model::FailureRecord& failure, Removal gone);
   // By how many failures the group grows.
   std::int64_t net() const { return static_cast<std::int64_t>(added) - static_cast<std::int64_t>(removed); }
-  std::uint64_t found() const { return added - restored; }
+  std::uint64_t found() const { return added - restored - again; }
 };
 
 // The head of a group that begins with this change, before apply().

@@ -34,6 +34,11 @@ bool overrules(const model::Review& review, const model::Opinion& candidate) {
   return review.verdict == model::ReviewVerdict::clean && review.revision == candidate.revision;
 }
 
+bool outweighs(const model::Review& last, const model::Review& by_model) {
+  const bool is_an_earlier_models = last.author.starts_with(model::opinion_author({})) && last.revision < by_model.revision;
+  return last.verdict != model::ReviewVerdict::none && !is_an_earlier_models;
+}
+
 model::Opinion overruled(model::Opinion candidate) {
   candidate.state = model::OpinionState::denied;
   candidate.failure_id.clear();

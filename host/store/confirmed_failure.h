@@ -20,5 +20,8 @@ model::Review run_review_subject(const model::Opinion& candidate);
 bool overrules(const model::Review& review, const model::Opinion& candidate);
 // The candidate as it is stored in that case. It keeps what the model said.
 model::Opinion overruled(model::Opinion candidate);
+// Whether the last review of a subject keeps a model's review from being stored: it is in force, and not a model's of an earlier
+// revision.
+bool outweighs(const model::Review& last, const model::Review& by_model);
 
 }  // namespace runwarden::store

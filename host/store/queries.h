@@ -86,10 +86,19 @@ struct OpenRuns {
   std::int64_t oldest_age_ms = 0;
 };
 
+// A failure that an earlier revision of a run had: it is stored, or somebody reviewed it.
+struct EarlierFailure {
+  model::RecordKey key;
+  std::string detector_key;
+  std::string cluster_id;  // model::cluster_id() of its fingerprint
+  bool shadow = false;
+};
+
 // The events of a claimed run, oldest first.
 struct ClaimedRun {
   std::vector<std::string> events;        // with `whole`: without the events before it, which are part of it
   std::optional<model::RunRecord> whole;  // the first revision, if that came as a whole: the events continue it
+  std::vector<EarlierFailure> failures;
 };
 
 // Records older than these are deleted; kBeginningMs: none. Idempotency records expire by their own time.

@@ -125,6 +125,40 @@ TEST_F(Reviews, AReviewedFailure_BearsItsReviewWhereverItIsShown) {
   EXPECT_TRUE(rest["nextCursor"].is_null());
 }
 
+TEST_F(Reviews, WhatIsFoundAgainInTheNextRevision_KeepsItsReview) {
+  const json failure = ingest(refund_run("r1"));
+  review(failure, "unsure");
+  const json said = review(failure, "false_alarm", "a test order")["review"];
+  const json missed = {{"detector", "schema_ghost"}, {"verdict", "missed"}};
+  ASSERT_EQ(post("/v1/runs/r1/review", missed).status, 200);
+  const json late = {{"type", "tool_call"}, {"eventId", "late"}, {"name", "log_visit"}, {"output", "ok"}};
+  ASSERT_LT(post("/v1/ingest/events", {{"runId", "r1"}, {"events", {late}}, {"final", true}}).status, 300);
+  json run = get("/v1/runs/r1");
+  ASSERT_EQ(run["revision"], 2);
+  ASSERT_THAT(run["failures"], SizeIs(1));
+  EXPECT_EQ(run["failures"][0]["failureId"], failure["failureId"]);
+  EXPECT_EQ(run["failures"][0]["revision"], 2);
+  EXPECT_EQ(run["failures"][0]["review"], said);
+  for (const json& detector : run["detectors"]) {
+    EXPECT_EQ(detector.contains("review"), detector["key"] == "schema_ghost") << detector;
+  }
+  EXPECT_EQ(get("/v1/runs/r1?revision=1")["failures"][0]["review"], said);
+  EXPECT_EQ(get(path_of(failure))["revision"], 2);
+  EXPECT_THAT(get(path_of(failure) + "/review/history")["items"], SizeIs(2));
+  EXPECT_THAT(get("/v1/failures?review=none")["items"], IsEmpty());
+  EXPECT_THAT(get("/v1/failures?review=false_alarm")["items"], SizeIs(1));
+  EXPECT_EQ(group()["state"], "ignored");
+  EXPECT_EQ(group()["count"], 0);
+  TempFolder folder;
+  const std::string out = (folder.path() / "corpus").string();
+  ASSERT_EQ(service_.cli({"corpus", "export", "--tenant", "acme", "--output", out}).exit_code, 0);
+  std::ifstream labels(out + "/labels.jsonl");
+  std::string line;
+  ASSERT_TRUE(std::getline(labels, line));
+  EXPECT_EQ(json::parse(line)["labels"]["false_success"], "absent");
+  EXPECT_EQ(json::parse(line)["labels"]["schema_ghost"], "present");
+}
+
 TEST_F(Reviews, WhatIsWrongWithARequest_IsNamed) {
   const json failure = ingest(refund_run("r1"));
   const std::string path = path_of(failure) + "/review";

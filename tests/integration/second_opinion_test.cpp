@@ -113,6 +113,27 @@ TEST_F(SecondOpinionService, CandidateThatIsConfirmed_IsAFailureThatIsListedAndT
   EXPECT_THAT(metrics(), HasSubstr("runwarden_second_opinion_tokens_total{kind=\"prompt\"} 700"));
 }
 
+TEST_F(SecondOpinionService, WhatAPersonSaidOfAConfirmedFailure_StaysInTheNextRevision) {
+  serve([](const ReceivedMessage& message, std::size_t) { return message.path == kPath ? confirms() : Answer{}; }, "ask: candidates");
+  ingest(candidate_run("mail"));
+  ASSERT_TRUE(wait_until([&] { return candidates("?state=confirmed").size() == 1; }));
+  const std::string failure = get("/v1/runs/mail")["failures"][0]["failureId"];
+  ASSERT_EQ(service_->post("/v1/failures/" + failure + "/review", key_, R"({"verdict": "false_alarm", "note": "it was sent"})").status,
+            200);
+  const json late = {{"type", "tool_call"}, {"eventId", "late"}, {"name", "log_visit"}, {"output", "ok"}};
+  ASSERT_LT(service_->post("/v1/ingest/events", key_, json{{"runId", "mail"}, {"events", {late}}, {"final", true}}.dump()).status, 300);
+  ASSERT_TRUE(wait_until([&] {
+    const json run = get("/v1/runs/mail");
+    return run["revision"] == 2 && run["failures"].size() == 1;
+  }));
+  json again = get("/v1/runs/mail")["failures"][0];
+  EXPECT_EQ(again["failureId"], failure);
+  EXPECT_EQ(again["revision"], 2);
+  EXPECT_EQ(again["review"]["note"], "it was sent");
+  EXPECT_EQ(get("/v1/failures?review=none")["items"].size(), 0U);
+  EXPECT_EQ(get("/v1/clusters?state=all")["items"][0]["count"], 0);
+}
+
 TEST_F(SecondOpinionService, AlarmThatIsDenied_IsNotSilencedUnlessThatIsAllowed) {
   serve([](const ReceivedMessage&, std::size_t) { return says("absent"); }, "ask: alarms");
   const std::string id = ingest(alarming_run("refund"))["failures"].at(0)["failureId"];

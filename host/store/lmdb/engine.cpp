@@ -448,6 +448,7 @@ ClaimedRun LmdbEngine::fetch(const Claim& claim) {
     try {
       auto first = claim.revision > 1 ? record_of(read_previous(txn, tables_, place, 1)) : std::nullopt;
       if (first && first->resolution == model::Resolution::whole) run.whole = std::move(first);
+      if (claim.revision > 1) run.failures = earlier_failures(txn, tables_, place);
     } catch (const StoreError& bad) {
       report_unreadable(bad);  // the run is judged by what can be read
     }

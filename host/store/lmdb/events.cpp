@@ -294,11 +294,10 @@ WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
   if (!batch.room.admit(bytes_to_write(batch) + bytes_to_write(write.opinions))) return {Outcome::unavailable, {}, {}};
   erase_opinions(batch, place);  // of the previous revision
   for (const model::Opinion& opinion : write.opinions) put_opinion(batch.txn, batch.tables, write.tenant, opinion);
-  for (const model::RecordKey& failure : stored->failures) erase_failure(batch, write.tenant, failure, Removal::taken_back);
-  for (std::size_t i = 0; i < write.failures.size(); ++i) put_failure(batch, write.tenant, write.failures[i], batch.sealed[i + 1]);
+  const std::vector<model::FailureRecord> failures = replace_failures(batch, write, *stored);
   leave_dimensions(batch, place, stored->run.dimensions);
   enter_dimensions(batch, place, write.run.dimensions);
-  enter_affected(batch, place, write);
+  enter_affected(batch, place, write.run.dimensions, failures);
   const std::function<void(const std::string&)> reported_before;
   const EventsBeyond rest = erase_chunks(batch, {batch.txn, batch.tables, place, stored->buffering->total, reported_before}, write.claim->upto);
   if (write.claim->upto > 0) batch.txn.put(batch.tables.events.handle, part_key(place, EventPart::packed), batch.sealed.back());

@@ -321,12 +321,13 @@ void leave_dimensions(WriteBatch& batch, const RunKey& place, std::span<const mo
   for (const model::Dimension& one : dimensions) batch.groups.dimensions.leave(batch.txn, batch.tables, place, one);
 }
 
-void enter_affected(WriteBatch& batch, const RunKey& place, const RunWrite& write) {
+void enter_affected(WriteBatch& batch, const RunKey& place, std::span<const model::Dimension> dimensions,
+                    std::span<const model::FailureRecord> failures) {
   Affected affected;
-  for (const model::FailureRecord& failure : write.failures) {
-    if (!failure.shadow) affected.add(failure);
+  for (const model::FailureRecord& failure : failures) {
+    if (!failure.shadow && !failure.is_false_alarm()) affected.add(failure);
   }
-  count_affected(batch, {place, write.run.dimensions}, affected, !affected.clusters.empty(), 1);
+  count_affected(batch, {place, dimensions}, affected, !affected.clusters.empty(), 1);
 }
 
 void enter_affected(WriteBatch& batch, const RunKey& place) {

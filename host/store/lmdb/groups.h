@@ -32,7 +32,8 @@ void leave_dimensions(WriteBatch& batch, const RunKey& place, std::span<const mo
 
 // Counts the run once for each group and detector of its failures, and for each of these with each value of its dimensions. Only what is
 // still in its record counts.
-void enter_affected(WriteBatch& batch, const RunKey& place, const RunWrite& write);
+void enter_affected(WriteBatch& batch, const RunKey& place, std::span<const model::Dimension> dimensions,
+                    std::span<const model::FailureRecord> failures);
 // The same for a run and its failures as stored.
 void enter_affected(WriteBatch& batch, const RunKey& place);
 // Called before a failure is removed from its table. Removes the run's counts for which it is the last failure.

@@ -30,18 +30,21 @@ std::optional<StoredRun> run_asked_about(const WriteBatch& batch, model::TenantI
 }
 
 void put_confirmed(WriteBatch& batch, model::TenantId tenant, StoredRun run, const model::FailureRecord& found) {
-  const model::FailureRecord failure = confirmed_failure(run, found);
+  model::FailureRecord failure = confirmed_failure(run, found);
+  failure.reviewed = last_verdict(batch.txn, batch.tables, tenant, failure);
+  const bool is_known = failure.reviewed != model::ReviewVerdict::none;
   const KeyBytes place = place_key(tenant, run.run.key);
   batch.txn.put(batch.tables.runs.handle, place, encode_run(place, run));
-  put_failure(batch, tenant, failure, encode_failure(place_key(tenant, failure.key), failure));
-  return_affected(batch, tenant, failure);
+  put_failure(batch, tenant, failure, encode_failure(place_key(tenant, failure.key), failure),
+              is_known ? Addition::again : Addition::found);
+  if (!failure.is_false_alarm()) return_affected(batch, tenant, failure);
   batch.groups.log.note(tenant, TailItem::Kind::run, run.run.key);
   batch.groups.log.note(tenant, TailItem::Kind::failure, failure.key);
 }
 
 bool has_review_in_force(const WriteBatch& batch, model::TenantId tenant, const model::Review& review) {
   const auto last = last_review(batch.txn, batch.tables, review_subject_prefix(tenant, review));
-  return last && last->verdict != model::ReviewVerdict::none;
+  return last && outweighs(*last, review);
 }
 
 bool is_overruled(const WriteBatch& batch, const OpinionWrite& write) {

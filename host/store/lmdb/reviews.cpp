@@ -38,6 +38,14 @@ void count(WriteBatch& batch, model::TenantId tenant, const model::Review& revie
   batch.txn.put(batch.tables.review_index.handle, key, encode_review_counts(key, version));
 }
 
+std::optional<model::Review> last_review_of(const Txn& txn, const Tables& tables, model::TenantId tenant,
+                                            const model::FailureRecord& failure) {
+  model::Review subject;
+  subject.run = failure.run;
+  subject.failure_id = failure.id;
+  return last_review(txn, tables, review_subject_prefix(tenant, subject));
+}
+
 // Runs `change` on the reviews of a subject, and moves the count from the last review before it to the last one after it.
 template <class Change>
 void recounting_last(WriteBatch& batch, model::TenantId tenant, const model::Review& review, Change change) {
@@ -98,11 +106,12 @@ std::vector<model::Review> reviews_of_run(const Txn& txn, const Tables& tables, 
 
 void read_review(const Txn& txn, const Tables& tables, model::TenantId tenant, model::FailureRecord& failure) {
   if (failure.reviewed == model::ReviewVerdict::none) return;
-  model::Review subject;
-  subject.run = failure.run;
-  subject.failure_id = failure.id;
-  if (auto last = last_review(txn, tables, review_subject_prefix(tenant, subject)); counts(last))
-    failure.review = std::move(last->document);
+  if (auto last = last_review_of(txn, tables, tenant, failure); counts(last)) failure.review = std::move(last->document);
+}
+
+model::ReviewVerdict last_verdict(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::FailureRecord& failure) {
+  const auto last = last_review_of(txn, tables, tenant, failure);
+  return last ? last->verdict : model::ReviewVerdict::none;
 }
 
 model::ReviewCounts recount_reviews(const Txn& txn, const Tables& tables, std::string_view day_key) {

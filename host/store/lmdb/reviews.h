@@ -39,6 +39,9 @@ std::vector<model::Review> reviews_of_run(const Txn& txn, const Tables& tables, 
 // Fills in the review of a failure that has a verdict.
 void read_review(const Txn& txn, const Tables& tables, model::TenantId tenant, model::FailureRecord& failure);
 
+// The verdict of its last review, which may be of an earlier revision; none without one.
+model::ReviewVerdict last_verdict(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::FailureRecord& failure);
+
 // What a row of the day counts should hold.
 model::ReviewCounts recount_reviews(const Txn& txn, const Tables& tables, std::string_view day_key);
 

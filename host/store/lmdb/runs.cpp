@@ -190,7 +190,7 @@ WriteResult write_run(WriteBatch& batch, const RunWrite& write) {
   for (std::size_t i = 0; i < write.failures.size(); ++i) put_failure(batch, write.tenant, write.failures[i], batch.sealed[i + 1]);
   for (const model::Opinion& opinion : write.opinions) put_opinion(batch.txn, batch.tables, write.tenant, opinion);
   enter_dimensions(batch, {write.tenant, write.run.key}, write.run.dimensions);
-  enter_affected(batch, {write.tenant, write.run.key}, write);
+  enter_affected(batch, {write.tenant, write.run.key}, write.run.dimensions, write.failures);
   remember_answer(batch, write.tenant, write.idempotency, {.record = write.run.key, .revision = write.run.revision});
   return {Outcome::stored, {}, {}};
 }

@@ -125,7 +125,7 @@ struct Batch::State {
   std::map<RevisionName, model::PolicyRecord> revisions;  // of the batch
   std::set<model::TenantId> policies_changed;
   std::map<TenantKey, KnownFailure> failures;     // of the failures asked about, those that exist
-  std::deque<model::FailureRecord> confirmed;     // found by second opinions, as stored
+  std::deque<model::FailureRecord> as_stored;     // failures that the writes have in another form
   std::deque<model::Opinion> overruled_opinions;  // as stored
   std::deque<std::string> made;                   // values that rows view
   std::vector<std::pair<model::TenantId, const model::Review*>> models_reviews;
@@ -184,8 +184,10 @@ struct Batch::State {
   WriteResult whole_run(const RunWrite& write, std::span<const std::string> sealed);
   WriteResult claimed_run(const RunWrite& write, std::span<const std::string> sealed);
   WriteResult lost_claim(const RunWrite& write, KnownRun* run);
-  void take_back_failures(model::TenantId tenant, const StoredRun& stored);
+  void take_back_failures(const RunWrite& write, const StoredRun& stored);
   void add_failures(const RunWrite& write, std::span<const std::string> sealed);
+  void add_again(const RunWrite& write, const model::FailureRecord& failure, const std::string& sealed);
+  model::ReviewVerdict last_verdict(const TenantKey& failure) const;
   EventsBeyond beyond(const KnownRun& run, std::uint32_t upto) const;
   std::optional<WriteResult> nothing_new(const EventsWrite& write, KnownRun& run, const NewEvents& fresh);
   bool open(KnownRun& run, const EventsWrite& write);
@@ -199,6 +201,7 @@ struct Batch::State {
   void put_review(model::TenantId tenant, const model::Review& review);
   void put_opinions(const RunWrite& write);
   bool is_overruled(const OpinionWrite& write) const;
+  bool is_outweighed(model::TenantId tenant, const model::Review& review) const;
   void put_confirmed(const OpinionWrite& write, KnownRun& run);
   void put_change(model::TenantId tenant, const model::ChangeRecord& change);
   KnownAnswer& remember(model::TenantId tenant, const Idempotency& idempotency, Answered answered);
@@ -235,6 +238,8 @@ void Batch::State::want(const RunWrite& write, std::span<const std::string>) {
   want(write.tenant, write.idempotency);
   if (write.claim) {
     wanted.claimed.insert({write.tenant, write.claim->run_id});
+    if (write.claim->revision == 1) return;
+    for (const model::FailureRecord& failure : write.failures) wanted.reviewed_failures.insert({write.tenant, failure.key});
   } else {
     want_run(write.tenant, write.run.run_id, write.run.key);
   }
@@ -290,7 +295,7 @@ void Batch::State::want(const OpinionWrite& write, std::span<const std::string>)
   for (const model::Review& review : write.reviews) {
     wanted.subjects.insert({{write.tenant, review.run}, subject_of(review)});
     const auto failure = reviewed_failure(review);
-    if (failure && !write.failure) wanted.reviewed_failures.insert({write.tenant, *failure});
+    if (failure) wanted.reviewed_failures.insert({write.tenant, *failure});
   }
 }
 
@@ -470,9 +475,30 @@ WriteResult Batch::State::decide(const RunWrite& write, std::span<const std::str
   return whole_run(write, sealed);
 }
 
+model::ReviewVerdict Batch::State::last_verdict(const TenantKey& failure) const {
+  const auto last = found.last_reviews.find(failure);
+  return last == found.last_reviews.end() ? model::ReviewVerdict::none : last->second.verdict;
+}
+
+// Adds what an earlier revision had found, too: with its reviews, and not as new to its group.
+void Batch::State::add_again(const RunWrite& write, const model::FailureRecord& failure, const std::string& sealed) {
+  const TenantKey place{write.tenant, failure.key};
+  model::FailureRecord& again = as_stored.emplace_back(failure);
+  again.reviewed = last_verdict(place);
+  const std::string& body = made.emplace_back(with_verdict(place_key(write.tenant, failure.key), sealed, again.reviewed));
+  rows.failures.push_back({place, &again, body});
+  failures[place] = {again.shadow, body, true, again.reviewed};
+  effects.failures_added.push_back({write.tenant, &again, Addition::again});
+}
+
 void Batch::State::add_failures(const RunWrite& write, std::span<const std::string> sealed) {
   for (std::size_t i = 0; i < write.failures.size(); ++i) {
     const model::FailureRecord& failure = write.failures[i];
+    if (of_claims.failures.contains({write.tenant, failure.key}) ||
+        last_verdict({write.tenant, failure.key}) != model::ReviewVerdict::none) {
+      add_again(write, failure, sealed[i + 1]);
+      continue;
+    }
     rows.failures.push_back({{write.tenant, failure.key}, &failure, sealed[i + 1]});
     effects.failures_added.push_back({write.tenant, &failure});
     const TenantKey place{write.tenant, failure.key};
@@ -506,15 +532,19 @@ WriteResult Batch::State::lost_claim(const RunWrite& write, KnownRun* run) {
 }
 
 // Failures that cannot be read are deleted, too, but stay in the counts.
-void Batch::State::take_back_failures(model::TenantId tenant, const StoredRun& stored) {
+void Batch::State::take_back_failures(const RunWrite& write, const StoredRun& stored) {
+  const model::TenantId tenant = write.tenant;
   for (const model::RecordKey& key : stored.failures) {
     const TenantKey place{tenant, key};
+    const bool again = std::any_of(write.failures.begin(), write.failures.end(), [&](const auto& failure) { return failure.key == key; });
     rows.gone_failures.push_back(place);
     const auto reviewed = failures.extract(place);
     const auto body = of_claims.failures.find(place);
     if (body == of_claims.failures.end()) continue;
     try {
-      effects.failures_removed.push_back({tenant, decode_failure_head(place_key(tenant, key), reviewed ? reviewed.mapped().body : body->second)});
+      effects.failures_removed.push_back({tenant,
+                                          decode_failure_head(place_key(tenant, key), reviewed ? reviewed.mapped().body : body->second),
+                                          again ? Removal::replaced : Removal::taken_back});
     } catch (const BadValue&) {
     }
   }
@@ -553,7 +583,7 @@ WriteResult Batch::State::claimed_run(const RunWrite& write, std::span<const std
   KnownRun* const run = found_run == runs.end() ? nullptr : &found_run->second;
   if (run != nullptr && !run->unreadable.empty()) return unavailable(run->unreadable);
   if (run == nullptr || !holds(claim, *run)) return lost_claim(write, run);
-  take_back_failures(write.tenant, *run->stored);
+  take_back_failures(write, *run->stored);
   add_failures(write, sealed);
   if (claim.revision > 1) rows.without_opinions.push_back({write.tenant, claim.run});
   put_opinions(write);
@@ -834,6 +864,11 @@ WriteResult Batch::State::decide(const ReviewWrite& write, std::span<const std::
   return result;
 }
 
+bool Batch::State::is_outweighed(model::TenantId tenant, const model::Review& review) const {
+  const auto last = found.reviewed.find({{tenant, review.run}, subject_of(review)});
+  return last != found.reviewed.end() && outweighs(decode_review_head(place_key(tenant, last->second.key), last->second.body), review);
+}
+
 bool Batch::State::is_overruled(const OpinionWrite& write) const {
   const auto last = is_confirmed_candidate(write.opinion) ? found.reviewed.find(run_subject_of(write)) : found.reviewed.end();
   if (last == found.reviewed.end()) return false;
@@ -843,7 +878,9 @@ bool Batch::State::is_overruled(const OpinionWrite& write) const {
 void Batch::State::put_confirmed(const OpinionWrite& write, KnownRun& run) {
   const KeyBytes place = place_key(write.tenant, run.place);
   StoredRun stored = decode_run(place, run.value);
-  const model::FailureRecord& failure = confirmed.emplace_back(confirmed_failure(stored, *write.failure));
+  model::FailureRecord& failure = as_stored.emplace_back(confirmed_failure(stored, *write.failure));
+  failure.reviewed = last_verdict({write.tenant, failure.key});
+  const bool is_known = failure.reviewed != model::ReviewVerdict::none;
   run.value = made.emplace_back(encode_run(place, stored));
   run.stored = std::move(stored);
   run.written = nullptr;
@@ -851,8 +888,8 @@ void Batch::State::put_confirmed(const OpinionWrite& write, KnownRun& run) {
   const TenantKey at{write.tenant, failure.key};
   const std::string& body = made.emplace_back(encode_failure(place_key(write.tenant, failure.key), failure));
   rows.failures.push_back({at, &failure, body});
-  failures[at] = {failure.shadow, body};
-  effects.failures_added.push_back({write.tenant, &failure});
+  failures[at] = {failure.shadow, body, is_known, failure.reviewed};
+  effects.failures_added.push_back({write.tenant, &failure, is_known ? Addition::again : Addition::found});
   effects.notes.note(write.tenant, TailItem::Kind::run, run.place);
   effects.notes.note(write.tenant, TailItem::Kind::failure, failure.key);
 }
@@ -877,7 +914,7 @@ WriteResult Batch::State::decide(const OpinionWrite& write, std::span<const std:
   if (write.failure && !result.overruled) put_confirmed(write, run);
   for (const model::Review& review : write.reviews) {
     const bool is_gone = !review.failure_id.empty() && !is_there(write.tenant, review);
-    if (is_gone || found.reviewed.contains({{write.tenant, review.run}, subject_of(review)})) {
+    if (is_gone || is_outweighed(write.tenant, review)) {
       result.overruled = true;
       continue;
     }

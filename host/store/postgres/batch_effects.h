@@ -10,6 +10,7 @@
 #include "model/failure_record.h"
 #include "model/record_key.h"
 #include "model/run_record.h"
+#include "store/cluster_change.h"
 #include "store/commit_notes.h"
 #include "store/review_writes.h"
 #include "store/write_result.h"
@@ -36,12 +37,13 @@ struct BatchEffects {
   struct AddedFailure {
     model::TenantId tenant = 0;
     const model::FailureRecord* failure = nullptr;
+    Addition comes = Addition::found;
   };
   // A failure that was deleted, by its head.
   struct RemovedFailure {
     model::TenantId tenant = 0;
     model::FailureRecord head;
-    bool expired = false;  // by retention, and what was known from it stays known; false: it is withdrawn
+    Removal gone = Removal::taken_back;
   };
   // A failure whose verdict was changed by a review: its head with the new verdict.
   struct ReviewedFailure {

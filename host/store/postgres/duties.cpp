@@ -155,7 +155,8 @@ std::uint64_t Expiry::take_failures(const Rows& rows, bool expired) {
     if (rows.boolean(row, 3)) continue;
     const KeyBytes key = place_key(tenant, record_key(rows, row, 1));
     try {
-      effects.failures_removed.push_back({tenant, decode_failure_head(key, rows.bytes(row, 4)), expired});
+      effects.failures_removed.push_back(
+          {tenant, decode_failure_head(key, rows.bytes(row, 4)), expired ? Removal::expired : Removal::taken_back});
     } catch (const BadValue&) {
     }
   }

@@ -130,6 +130,10 @@ struct Totals {
   std::int64_t left_out = 0;
 };
 
+bool is_counted(const model::FailureRecord& failure) {
+  return failure.grouped && !failure.shadow && !failure.is_false_alarm();
+}
+
 class EffectWriter {
  public:
   EffectWriter(Connection& connection, const BatchEffects& effects, const EffectRules& rules)
@@ -153,15 +157,15 @@ class EffectWriter {
 
   void gather() {
     for (const auto& one : effects_.failures_removed) {
-      if (one.head.shadow || !one.head.grouped || one.head.is_false_alarm()) continue;
+      if (!is_counted(one.head)) continue;
       Group& group = groups_[{one.tenant, model::cluster_key(one.head.fingerprint)}];
-      group.change.remove(one.head, one.expired ? Removal::expired : Removal::taken_back);
+      group.change.remove(one.head, one.gone);
       group.is_changed = true;
     }
     for (const auto& one : effects_.failures_added) {
-      if (one.failure->shadow || !one.failure->grouped) continue;
+      if (!is_counted(*one.failure)) continue;
       Group& group = groups_[{one.tenant, model::cluster_key(one.failure->fingerprint)}];
-      group.change.add(*one.failure);
+      group.change.add(*one.failure, one.comes);
       group.is_changed = true;
     }
     for (const auto& one : effects_.failures_reviewed) {
@@ -238,7 +242,8 @@ class EffectWriter {
       if (told) to_lock_.insert(id.first);
     }
     for (const auto& one : effects_.failures_added) {
-      if (one.failure->shadow || !one.failure->grouped || !wants(one.tenant, model::MessageType::failure_created)) continue;
+      const bool is_new = is_counted(*one.failure) && one.comes == Addition::found;
+      if (!is_new || !wants(one.tenant, model::MessageType::failure_created)) continue;
       groups_.at({one.tenant, model::cluster_key(one.failure->fingerprint)}).change.told.push_back({one.failure->key, one.failure->score, one.failure->severity});
     }
   }

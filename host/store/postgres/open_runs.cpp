@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <span>
 
+#include "model/cluster.h"
+#include "store/earlier_failures.h"
 #include "store/event_codec.h"
 #include "store/key_encoding.h"
+#include "store/postgres/group_rows.h"
+#include "store/postgres/reviews.h"
 
 namespace runwarden::store::postgres {
 namespace {
@@ -52,6 +56,14 @@ constexpr std::string_view kReadEvents =
     "SELECT first, body FROM runwarden.event WHERE tenant = $1 AND time_ms = $2 AND seq = $3 AND first < $4 ORDER BY first";
 constexpr std::string_view kReadFirst =
     "SELECT body FROM runwarden.former WHERE tenant = $1 AND time_ms = $2 AND seq = $3 AND revision = 1";
+
+// The same for the failures of earlier revisions and their last reviews.
+constexpr std::string_view kEarlierFailures =
+    "SELECT time_ms, seq, detector, fingerprint, shadow FROM runwarden.failure WHERE tenant = $1 AND run_time_ms = $2 AND run_seq = $3"
+    " ORDER BY time_ms, seq";
+constexpr std::string_view kEarlierReviews =
+    "SELECT DISTINCT ON (subject) time_ms, seq, body FROM runwarden.review WHERE tenant = $1 AND run_time_ms = $2 AND run_seq = $3"
+    " AND failure_ms IS NOT NULL ORDER BY subject, time_ms DESC, seq DESC";
 
 Params& add_rules(Params& params, const BufferRules& rules) {
   return params.i64(rules.idle_ms).i64(rules.otlp_idle_ms).i64(rules.otlp_root_grace_ms).i64(rules.max_age_ms);
@@ -284,22 +296,45 @@ std::vector<bool> OpenRunClaims::renew(std::span<const Claim> claims, std::int64
   return answers;
 }
 
+namespace {
+
+// `rows`: the answers to kReadFirst, kEarlierFailures and kEarlierReviews.
+void read_earlier(const Claim& claim, std::span<const Rows> rows, ClaimedRun& run) {
+  if (!rows[0].empty()) {
+    model::RunRecord first = decode_run(place_key(claim.tenant, claim.run), rows[0].bytes(0, 0)).run;
+    if (first.resolution == model::Resolution::whole) run.whole = std::move(first);
+  }
+  const Rows& failures = rows[1];
+  for (std::size_t row = 0; row < failures.size(); ++row) {
+    run.failures.push_back({record_key(failures, row, 0), std::string(failures.bytes(row, 2)),
+                            model::cluster_id(cluster_key_of(failures.bytes(row, 3))), failures.boolean(row, 4)});
+  }
+  std::vector<model::Review> reviews;
+  for (std::size_t row = 0; row < rows[2].size(); ++row) {
+    model::Review last = review_at(rows[2], row, 0, claim.tenant);
+    if (last.verdict != model::ReviewVerdict::none) reviews.push_back(std::move(last));
+  }
+  add_reviewed(run.failures, reviews);
+}
+
+}  // namespace
+
 ClaimedRun OpenRunClaims::fetch(const Claim& claim) {
-  const auto [events, previous] = pool_.read([&](Connection& connection) {
+  const std::vector<Rows> rows = pool_.read([&](Connection& connection) {
     std::vector<Connection::Statement> asked;
     asked.push_back({kReadEvents, std::move(by_place(claim.tenant, claim.run).i32(static_cast<std::int32_t>(claim.upto)))});
-    if (claim.revision > 1) asked.push_back({kReadFirst, by_place(claim.tenant, claim.run)});
-    std::vector<Rows> rows = connection.run(asked);
-    std::optional<std::string> first;
-    if (rows.size() > 1 && !rows[1].empty()) first = rows[1].bytes(0, 0);
-    return std::pair(std::move(rows[0]), std::move(first));
+    if (claim.revision > 1) {
+      for (const std::string_view sql : {kReadFirst, kEarlierFailures, kEarlierReviews})
+        asked.push_back({sql, by_place(claim.tenant, claim.run)});
+    }
+    return connection.run(asked);
   });
+  const Rows& events = rows[0];
   ClaimedRun run;
-  if (previous) {
+  if (claim.revision > 1) {
     try {
-      model::RunRecord first = decode_run(place_key(claim.tenant, claim.run), *previous).run;
-      if (first.resolution == model::Resolution::whole) run.whole = std::move(first);
-    } catch (const BadValue& bad) {  // the run is judged by what can be read
+      read_earlier(claim, std::span(rows).subspan(1), run);
+    } catch (const std::runtime_error& bad) {  // the run is judged by what can be read
       if (on_unreadable_) on_unreadable_(unreadable_text(claim.run_id, bad.what()));
     }
   }

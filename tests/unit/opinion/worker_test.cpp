@@ -70,6 +70,7 @@ class WorkerTest : public ::testing::Test {
     worker_ = std::make_unique<Worker>(
         Worker::Parts{.opinions = store_->opinions(),
                       .records = *store_,
+                      .reviews = store_->reviews(),
                       .queue = *store_,
                       .clock = clock_,
                       .prompts = config::built_in_opinion_prompts(),

@@ -2,15 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "model/record_ids.h"
 #include "support/commit_together.h"
 #include "unit/store/sample_reviews.h"
 
@@ -21,13 +24,59 @@ model::RecordKey RandomReviews::new_key(Store& store) const {
   return {clock.wall_ms(), store.next_seq()};
 }
 
+namespace {
+
+constexpr std::int64_t kLeaseMs = 3'600'000;
+
+// A write that ends the next revision of the run; nothing if the run has gone.
+std::optional<RunWrite> next_revision(Store& store, model::TenantId tenant, const model::RecordKey& run, const model::RecordKey& at) {
+  const auto stored = store.run_at(tenant, run);
+  if (!stored) return std::nullopt;
+  EventsWrite more;
+  more.tenant = tenant;
+  more.key = at;
+  more.run_id = stored->run_id;
+  more.events = {{model::make_run_id(at), "{}"}};
+  more.final = true;
+  test::commit(store, more);
+  const auto claim = store.claim_run(tenant, run, model::Resolution::final, kLeaseMs);
+  if (!claim) return std::nullopt;
+  RunWrite write = sample_run(tenant, run, more.run_id);
+  write.run.revision = claim->revision;
+  write.claim = claim;
+  return write;
+}
+
+}  // namespace
+
 void RandomReviews::run(std::unique_ptr<Store>& store, model::TenantId tenant, unsigned seed, int steps) {
   std::mt19937 random(seed);
   std::vector<model::FailureRecord> made;
   std::vector<model::RecordKey> runs;
+  // Most of what earlier revisions had is found again, some of it with another summary.
+  const auto revise = [&] {
+    auto write = next_revision(*store, tenant, runs[random() % runs.size()], new_key(*store));
+    if (!write) return;
+    write->run.dimensions = {{"version", random() % 2 == 0 ? "1" : "2"}};
+    for (const EarlierFailure& earlier : store->fetch(*write->claim).failures) {
+      const auto known = std::find_if(made.begin(), made.end(), [&](const auto& one) { return one.key == earlier.key; });
+      ASSERT_NE(known, made.end());
+      EXPECT_EQ(known->detector_key, earlier.detector_key);
+      EXPECT_EQ(known->shadow, earlier.shadow);
+      if (random() % 4 == 0) continue;
+      write->failures.push_back(
+          failure_with(earlier.key, known->fingerprint, "summary " + std::to_string(random() % 4), earlier.detector_key));
+      write->failures.back().shadow = earlier.shadow;
+    }
+    test::commit(*store, std::move(*write));
+  };
   for (int i = 0; i < steps; ++i) {
     clock.advance_ms(static_cast<std::int64_t>(random() % (6 * kHour)));
-    const unsigned what = random() % 20;
+    const unsigned what = random() % 23;
+    if (what >= 20 && !runs.empty()) {
+      revise();
+      continue;
+    }
     if (what < 8 || made.empty()) {
       RunWrite write = sample_run(tenant, new_key(*store));
       write.run.dimensions = {{"version", random() % 2 == 0 ? "1" : "2"}};

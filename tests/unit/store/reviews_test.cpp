@@ -6,6 +6,7 @@
 #include <tuple>
 #include <vector>
 
+#include "model/record_ids.h"
 #include "support/sample_values.h"
 #include "unit/store/engines.h"
 #include "unit/store/random_reviews.h"
@@ -34,13 +35,13 @@ class Reviews : public StoreContractTest {
     commit(std::move(write));
     return key;
   }
-  // What ends another revision of the run, for which it is opened and claimed; without failures.
+  // What ends another revision of the run, for which it is opened by a new event and claimed; without failures.
   RunWrite next_revision_of(const model::RecordKey& run) {
     EventsWrite more;
     more.tenant = kTenant;
     more.key = new_key();
     more.run_id = store_->run_at(kTenant, run)->run_id;
-    more.events = {{"e", "{}"}};
+    more.events = {{model::make_run_id(more.key), "{}"}};
     more.final = true;
     commit(more);
     const auto claim = store_->claim_run(kTenant, run, model::Resolution::final, kHour);
@@ -251,6 +252,109 @@ TEST_P(Reviews, NewRevisionOfTheRun_TakesItsFalseAlarmsWithIt) {
   EXPECT_EQ(affected(Subject::of_cluster(model::cluster_key("a"))), 1U);
   EXPECT_FALSE(cluster("b"));
   EXPECT_THAT(store_->reviews().reviews_of_run(kTenant, key), SizeIs(1)) << "what was said of the former revision's failure is kept";
+}
+
+TEST_P(Reviews, WhatTheNextRevisionHasAgain_KeepsItsReviews) {
+  const auto one = failure("a");
+  const auto other = failure("b");
+  const model::RecordKey key = run({one, other});
+  review(one, ReviewVerdict::false_alarm, "a test order");
+  review(other, ReviewVerdict::right);
+  const std::vector<std::string> before = history("a");
+  for (const char* const summary : {"of the second revision", "of the third"}) {
+    RunWrite write = next_revision_of(key);
+    const auto earlier = store_->fetch(*write.claim).failures;
+    ASSERT_THAT(earlier, SizeIs(2));
+    EXPECT_EQ(earlier[0].key, one.key);
+    EXPECT_EQ(earlier[0].detector_key, "false_success");
+    EXPECT_EQ(earlier[0].cluster_id, model::cluster_id(model::cluster_key("a")));
+    write.failures = {failure_with(one.key, "a", summary), failure_with(other.key, "b", summary)};
+    commit(std::move(write));
+    const auto found = store_->find_failure(kTenant, one.id);
+    EXPECT_THAT(found->json, ::testing::HasSubstr(summary));
+    EXPECT_EQ(found->reviewed, ReviewVerdict::false_alarm);
+    EXPECT_THAT(found->review, ::testing::HasSubstr("a test order"));
+    EXPECT_THAT(store_->reviews().review_history(kTenant, key, one.id, {}), SizeIs(1));
+    EXPECT_THAT(listed(ReviewVerdict::none), IsEmpty());
+    EXPECT_THAT(listed(ReviewVerdict::right), ElementsAre(other.id));
+    EXPECT_EQ(cluster("a")->count, 0U);
+    EXPECT_EQ(state("a"), "ignored");
+    EXPECT_EQ(history("a"), before);
+    EXPECT_EQ(cluster("b")->count, 1U);
+    EXPECT_EQ(affected(Subject::of_cluster(model::cluster_key("a"))), 0U);
+    EXPECT_EQ(affected(Subject::any()), 1U);
+    EXPECT_EQ(store_->count_failures(kTenant, "a", kBeginningMs, kEndMs), 0U);
+    reopen();
+  }
+  review(one, ReviewVerdict::none);
+  EXPECT_EQ(cluster("a")->count, 1U);
+  EXPECT_EQ(affected(Subject::any()), 1U);
+}
+
+TEST_P(Reviews, WhatALaterRevisionHasAgain_KeepsItsReview_ThoughOneBetweenLackedIt) {
+  const auto one = failure("a");
+  const model::RecordKey key = run({one});
+  review(one, ReviewVerdict::right, "so it was");
+  commit(next_revision_of(key));
+  EXPECT_FALSE(store_->find_failure(kTenant, one.id));
+  RunWrite write = next_revision_of(key);
+  const auto earlier = store_->fetch(*write.claim).failures;
+  ASSERT_THAT(earlier, SizeIs(1));
+  EXPECT_EQ(earlier[0].key, one.key);
+  write.failures = {failure_with(one.key, "a", "again")};
+  commit(std::move(write));
+  EXPECT_THAT(store_->find_failure(kTenant, one.id)->review, ::testing::HasSubstr("so it was"));
+  EXPECT_EQ(cluster("a")->count, 1U);
+}
+
+TEST_P(Reviews, WhatTheNextRevisionHasAgain_IsNotNewToItsGroup) {
+  model::Endpoint endpoint;
+  endpoint.url = "https://receiver.example/hook";
+  endpoint.events = {model::MessageType::cluster_created, model::MessageType::cluster_regressed, model::MessageType::failure_created};
+  endpoint = *store_->webhooks().add_endpoint(kTenant, endpoint);
+  const auto told = [&] { return store_->webhooks().due({kTenant, endpoint}, clock_.wall_ms(), 100).size(); };
+  const auto one = failure("a");
+  const model::RecordKey key = run({one});
+  EXPECT_EQ(told(), 2U);
+  TriageWrite triage;
+  triage.tenant = kTenant;
+  triage.cluster = model::cluster_key("a");
+  triage.entry.key = new_key();
+  triage.entry.author = "ann";
+  commit(triage);
+  clock_.advance_ms(kHour);
+  const auto revise = [&](model::FailureRecord again) {
+    RunWrite write = next_revision_of(key);
+    again.executed_ms = clock_.wall_ms();
+    write.failures = {std::move(again)};
+    commit(std::move(write));
+  };
+  revise(failure_with(one.key, "a", "again"));
+  EXPECT_EQ(state("a"), "resolved");
+  triage.entry.key = new_key();
+  triage.entry.action = model::TriageAction::ignore;
+  triage.entry.until.failures = 1;
+  commit(triage);
+  revise(failure_with(one.key, "a", "and again"));
+  EXPECT_EQ(state("a"), "ignored");
+  EXPECT_EQ(cluster("a")->count, 1U);
+  EXPECT_EQ(told(), 2U);
+}
+
+TEST_P(Reviews, ReviewedTogetherWithANewRevisionThatHasItAgain_EachSeesWhatCameBeforeIt) {
+  const auto one = failure("a");
+  const model::RecordKey key = run({one});
+  run({failure("a")});
+  const auto stored = *store_->find_failure(kTenant, one.id);
+  RunWrite write = next_revision_of(key);
+  write.failures = {failure_with(one.key, "a", "again")};
+  const auto say = [&](ReviewVerdict verdict) { return ReviewWrite{kTenant, {review_of(new_key(), stored, verdict)}, std::nullopt}; };
+  const auto results = commit_together({say(ReviewVerdict::false_alarm), write, say(ReviewVerdict::right)});
+  EXPECT_FALSE(results[0].not_there || results[2].not_there);
+  EXPECT_EQ(store_->find_failure(kTenant, one.id)->reviewed, ReviewVerdict::right);
+  EXPECT_EQ(cluster("a")->count, 2U);
+  EXPECT_EQ(cluster("a")->waste_micro_usd, 500'000);
+  EXPECT_EQ(affected(Subject::any()), 2U);
 }
 
 TEST_P(Reviews, ReviewedTogetherWithANewRevision_GoesAsAFalseAlarm) {

@@ -24,7 +24,7 @@ inline model::Review review_of(const model::RecordKey& key, const model::Failure
   review.run = failure.run;
   review.run_id = "a run";
   review.failure_id = failure.id;
-  review.cluster_id = model::cluster_id(model::cluster_key(failure.fingerprint));
+  if (!failure.shadow) review.cluster_id = model::cluster_id(model::cluster_key(failure.fingerprint));
   review.detector_key = failure.detector_key;
   review.detector_version = "1.0";
   review.settings_hash = "abc";
