@@ -42,6 +42,7 @@ void describe(model::Review& review, const model::FailureRecord& failure) {
   review.revision = model::revision_of(failure);
   review.failure_id = failure.id;
   if (!failure.shadow) review.cluster_id = model::cluster_id(model::cluster_key(failure.fingerprint));
+  review.of_candidate = !json_member_text(members, "confirmedBy").empty();
   review.detector_key = failure.detector_key;
   review.detector_version = json_member_text(provenance, "detectorVersion");
   review.settings_hash = json_member_text(provenance, "settingsHash");

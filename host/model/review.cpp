@@ -49,6 +49,12 @@ std::string write_document(const Review& review, const ModelAnswer& answer) {
   return text;
 }
 
+ReviewVerdict counted_verdict(const Review& review) {
+  if (!review.of_candidate) return review.verdict;
+  if (review.verdict == ReviewVerdict::right) return ReviewVerdict::missed;
+  return review.verdict == ReviewVerdict::false_alarm ? ReviewVerdict::clean : review.verdict;
+}
+
 std::string review_subject(const Review& review) {
   return review.failure_id.empty() ? "detector\n" + review.detector_key : review.failure_id;
 }

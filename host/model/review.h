@@ -29,6 +29,7 @@ struct Review {
   std::uint32_t revision = 1;  // of the run
   std::string failure_id;      // empty: it is about something not found in the run
   std::string cluster_id;      // of the failure's group; empty: none
+  bool of_candidate = false;   // the detector had not found the failure: a model had confirmed what it nearly reported
   std::string detector_key;
   std::string detector_version;  // of the library that judged the run; empty: not known
   std::string settings_hash;     // likewise
@@ -56,6 +57,10 @@ std::string write_document(const Review& review, const ModelAnswer& answer);
 
 // Equal for reviews of the same subject: the failure's id, or the detector's key for something not found in the run.
 std::string review_subject(const Review& review);
+
+// The verdict that it gives on the detector, which is silent about what a model confirms: it missed what is right, and was right about the
+// rest.
+ReviewVerdict counted_verdict(const Review& review);
 
 // How many subjects have each verdict, by the latest review of each.
 struct ReviewCounts {

@@ -126,6 +126,7 @@ store::OpinionWrite outcome_of(Answered answered, const model::Run& run, const O
   review.failure_id = opinion.failure_id;
   if (!review.failure_id.empty()) review.cluster_id = answered.cluster_id;
   review.detector_key = opinion.detector_key;
+  review.of_candidate = write.failure.has_value();
   review.detector_version = opinion.detector_version;
   review.settings_hash = opinion.settings_hash;
   review.verdict = verdict_of(opinion, said, settings);

@@ -483,6 +483,7 @@ void add(JsonWriter& out, const ReviewLine& review) {
   out.end_object().key("runId").string(review.run_id).key("revision").integer(review.revision);
   if (!review.failure_id.empty()) out.key("failureId").string(review.failure_id);
   if (!review.cluster_id.empty()) out.key("clusterId").string(review.cluster_id);
+  if (review.of_candidate) out.key("ofCandidate").boolean(true);
   out.key("detectorKey").string(review.detector_key);
   if (!review.detector_version.empty()) out.key("detectorVersion").string(review.detector_version);
   if (!review.settings_hash.empty()) out.key("settingsHash").string(review.settings_hash);
@@ -499,6 +500,7 @@ ReviewLine read_review_line(const Members& in) {
   review.revision = in.u32("revision");
   review.failure_id = text("failureId");
   review.cluster_id = text("clusterId");
+  if (in.find("ofCandidate")) review.of_candidate = in.flag("ofCandidate");
   review.detector_key = in.text("detectorKey");
   review.detector_version = text("detectorVersion");
   review.settings_hash = text("settingsHash");

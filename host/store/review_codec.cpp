@@ -22,7 +22,8 @@ enum Review {
   detector_version,
   settings_hash,
   verdict,
-  author
+  author,
+  of_candidate
 };
 enum ReviewBody { document = 1 };
 enum Counts { counts_detector = 1, counts_version, counts_settings, counts };
@@ -43,6 +44,7 @@ bool take_review_field(Reader& in, model::Review& review) {
     case field::settings_hash: review.settings_hash = in.get_string(); return true;
     case field::verdict: review.verdict = read_enum(in, model::ReviewVerdict::clean); return true;
     case field::author: review.author = in.get_string(); return true;
+    case field::of_candidate: review.of_candidate = in.get_bool(); return true;
     default: return false;
   }
 }
@@ -65,6 +67,7 @@ std::string encode_review(std::string_view key, const model::Review& review) {
   if (!review.settings_hash.empty()) out.add_string(field::settings_hash, review.settings_hash);
   out.add_enum(field::verdict, static_cast<std::int32_t>(review.verdict));
   out.add_string(field::author, review.author);
+  if (review.of_candidate) out.add_bool(field::of_candidate, true);
   std::string body;
   Writer rest(body);
   rest.add_string(field::document, review.document);

@@ -113,6 +113,32 @@ TEST_F(SecondOpinionService, CandidateThatIsConfirmed_IsAFailureThatIsListedAndT
   EXPECT_THAT(metrics(), HasSubstr("runwarden_second_opinion_tokens_total{kind=\"prompt\"} 700"));
 }
 
+TEST_F(SecondOpinionService, ReviewsOfWhatItConfirmed_SayWhatTheDetectorMissed_AsACorpusDoes) {
+  serve([](const ReceivedMessage&, std::size_t) { return confirms(); }, "ask: candidates");
+  for (const char* const id : {"mail", "letter"}) ingest(candidate_run(id));
+  ASSERT_TRUE(wait_until([&] { return candidates("?state=confirmed").size() == 2; }));
+  const std::string failure = get("/v1/runs/mail")["failures"][0]["failureId"];
+  ASSERT_EQ(service_->post("/v1/failures/" + failure + "/review", key_, R"({"verdict": "right"})").status, 200);
+  json reviews;
+  const json detectors = get("/v1/detectors");
+  for (const json& detector : detectors["items"]) {
+    if (detector["key"] == "false_success") reviews = detector["reviews"];
+  }
+  EXPECT_EQ(reviews["right"], 0);
+  EXPECT_EQ(reviews["missed"], 2);
+  const std::string folder = (service_->folder() / "corpus").string();
+  ASSERT_EQ(service_->cli({"corpus", "export", "--tenant", "acme", "--output", folder}).exit_code, 0);
+  const CommandResult scored = service_->cli({"score", "--runs", folder + "/runs.jsonl", "--labels", folder + "/labels.jsonl", "--json"});
+  ASSERT_EQ(scored.exit_code, 0) << scored.err;
+  const json scores = json::parse(scored.out);
+  for (const json& score : scores["detectors"]) {
+    if (score["key"] != "false_success") continue;
+    EXPECT_EQ(score["right"], reviews["right"]);
+    EXPECT_EQ(score["falseAlarm"], reviews["falseAlarm"]);
+    EXPECT_EQ(score["missed"], reviews["missed"]);
+  }
+}
+
 TEST_F(SecondOpinionService, WhatAPersonSaidOfAConfirmedFailure_StaysInTheNextRevision) {
   serve([](const ReceivedMessage& message, std::size_t) { return message.path == kPath ? confirms() : Answer{}; }, "ask: candidates");
   ingest(candidate_run("mail"));

@@ -32,7 +32,7 @@ void count(WriteBatch& batch, model::TenantId tenant, const model::Review& revie
   const auto value = batch.txn.get(batch.tables.review_index.handle, key);
   ReviewedVersion version{review.detector_key, review.detector_version, review.settings_hash, {}};
   if (value) version = decoded(batch.tables.review_index, key, [&] { return decode_review_counts(key, *value); });
-  std::uint64_t& number = version.counts.of(review.verdict);
+  std::uint64_t& number = version.counts.of(model::counted_verdict(review));
   number = plus(number, change);
   if (version.counts.all() == 0) return static_cast<void>(batch.txn.erase(batch.tables.review_index.handle, key));
   batch.txn.put(batch.tables.review_index.handle, key, encode_review_counts(key, version));
@@ -125,7 +125,7 @@ model::ReviewCounts recount_reviews(const Txn& txn, const Tables& tables, std::s
     const model::Review review = decode_review_head(cursor.key(), cursor.value());
     if (review.verdict == model::ReviewVerdict::none || review_day_key(tenant, review).view() != day_key) continue;
     const auto last = last_review(txn, tables, review_subject_prefix(tenant, review));
-    if (last && last->key == review.key) ++sum.of(review.verdict);
+    if (last && last->key == review.key) ++sum.of(model::counted_verdict(review));
   }
   return sum;
 }

@@ -68,11 +68,15 @@ constexpr std::string_view kSetVerdicts =
     "UPDATE runwarden.failure f SET reviewed = u.reviewed, body = u.body FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::smallint[], $5::bytea[])"
     " u(tenant, time_ms, seq, reviewed, body) WHERE f.tenant = u.tenant AND f.time_ms = u.time_ms AND f.seq = u.seq";
 constexpr std::string_view kInsertReviews =
-    "INSERT INTO runwarden.review(tenant, time_ms, seq, run_time_ms, run_seq, subject, failure_ms, failure_seq, detector, version, settings, verdict, body)"
-    " SELECT tenant, time_ms, seq, run_time_ms, run_seq, subject, CASE WHEN of_failure <> 0 THEN failure_ms END, CASE WHEN of_failure <> 0 THEN failure_seq END,"
-    " detector, version, settings, verdict, body FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bytea[], $7::smallint[],"
-    " $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::text[], $13::smallint[], $14::bytea[])"
-    " u(tenant, time_ms, seq, run_time_ms, run_seq, subject, of_failure, failure_ms, failure_seq, detector, version, settings, verdict, body)";
+    "INSERT INTO runwarden.review(tenant, time_ms, seq, run_time_ms, run_seq, subject, failure_ms, failure_seq, detector, version, "
+    "settings, verdict, body, of_candidate)"
+    " SELECT tenant, time_ms, seq, run_time_ms, run_seq, subject, CASE WHEN of_failure <> 0 THEN failure_ms END, CASE WHEN of_failure <> 0 "
+    "THEN failure_seq END,"
+    " detector, version, settings, verdict, body, of_candidate <> 0 FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bigint[], "
+    "$5::bigint[], $6::bytea[], $7::smallint[],"
+    " $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::text[], $13::smallint[], $14::bytea[], $15::smallint[])"
+    " u(tenant, time_ms, seq, run_time_ms, run_seq, subject, of_failure, failure_ms, failure_seq, detector, version, settings, verdict, "
+    "body, of_candidate)";
 constexpr std::string_view kDeleteOpinionsOfRuns =
     "DELETE FROM runwarden.opinion o USING unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
     " WHERE o.tenant = u.tenant AND o.run_time_ms = u.time_ms AND o.run_seq = u.seq";
@@ -262,7 +266,8 @@ Params params_of(const std::vector<ReviewRow>& rows) {
                        .texts(texts(rows, [](const ReviewRow& row) { return std::string_view(row.review->detector_version); }))
                        .texts(texts(rows, [](const ReviewRow& row) { return std::string_view(row.review->settings_hash); }))
                        .i16s(shorts(rows, [](const ReviewRow& row) { return row.review->verdict; }))
-                       .byteas(texts(rows, [](const ReviewRow& row) { return std::string_view(row.body); })));
+                       .byteas(texts(rows, [](const ReviewRow& row) { return std::string_view(row.body); }))
+                       .i16s(shorts(rows, [](const ReviewRow& row) { return row.review->of_candidate ? 1 : 0; })));
 }
 
 Params params_of(const std::vector<OpinionRow>& rows) {

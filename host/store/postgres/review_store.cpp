@@ -20,9 +20,10 @@ SELECT time_ms, seq, body FROM runwarden.review WHERE tenant = $1 AND run_time_m
 constexpr const char* kHistoryOfSubject = R"sql(
 SELECT time_ms, seq, body FROM runwarden.review WHERE tenant = $1 AND run_time_ms = $2 AND run_seq = $3 AND subject = $9
   AND time_ms >= $4 AND time_ms < $5 AND (time_ms, seq) < ($6, $7) ORDER BY time_ms DESC, seq DESC LIMIT $8)sql";
-const std::string kCounts = "SELECT r.detector, r.version, r.settings, r.verdict, count(*) FROM runwarden.review r"
-                            " WHERE r.tenant = $1 AND r.time_ms >= $2 AND r.verdict <> 0 AND " + is_last_review("r") +
-                            " GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4";
+const std::string kCounts =
+    "SELECT r.detector, r.version, r.settings, r.verdict, r.of_candidate, count(*) FROM runwarden.review r"
+    " WHERE r.tenant = $1 AND r.time_ms >= $2 AND r.verdict <> 0 AND " +
+    is_last_review("r") + " GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5";
 // The runs after $2 and $3, at most $4, each with the last review of each subject.
 constexpr const char* kReviewedRuns = R"sql(
 SELECT k.run_time_ms, k.run_seq, v.time_ms, v.seq, v.body FROM (
@@ -89,7 +90,10 @@ std::vector<ReviewedVersion> PostgresReviewStore::review_counts(model::TenantId 
     const bool same = !versions.empty() && versions.back().detector_key == detector && versions.back().detector_version == version &&
                       versions.back().settings_hash == settings;
     if (!same) versions.push_back({std::string(detector), std::string(version), std::string(settings), {}});
-    versions.back().counts.of(static_cast<model::ReviewVerdict>(rows.number(row, 3))) += unsigned_at(rows, row, 4);
+    model::Review counted;
+    counted.verdict = static_cast<model::ReviewVerdict>(rows.number(row, 3));
+    counted.of_candidate = rows.boolean(row, 4);
+    versions.back().counts.of(model::counted_verdict(counted)) += unsigned_at(rows, row, 5);
   }
   return versions;
 }

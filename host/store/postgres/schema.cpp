@@ -162,6 +162,11 @@ CREATE INDEX opinion_dead ON runwarden.opinion(time_ms) WHERE state = 4;
 )sql";
 static_assert(static_cast<int>(model::OpinionState::waiting) == 0 && static_cast<int>(model::OpinionState::dead) == 4, "indexes say so");
 
+// Whether a review is of a failure that a model made of a candidate.
+constexpr const char* kCandidatesReviewed = R"sql(
+ALTER TABLE runwarden.review ADD COLUMN of_candidate bool NOT NULL DEFAULT false;
+)sql";
+
 std::string partition_name(const char* table, std::int64_t day) {
   return std::string("runwarden.") + table + (day < 0 ? "_b" : "_d") + std::to_string(day < 0 ? -day : day);
 }
@@ -206,7 +211,9 @@ std::int64_t day_of(std::int64_t time_ms) {
 }
 
 const std::vector<SchemaStep>& schema_steps() {
-  static const std::vector<SchemaStep> steps = {{1, 1, "records", kFirst}, {2, 2, "groups", kGroups}, {3, 3, "reviews", kReviews}, {4, 4, "ledger", kLedgers}, {5, 5, "opinions", kOpinions}};
+  static const std::vector<SchemaStep> steps = {{1, 1, "records", kFirst},     {2, 2, "groups", kGroups},
+                                                {3, 3, "reviews", kReviews},   {4, 4, "ledger", kLedgers},
+                                                {5, 5, "opinions", kOpinions}, {6, 6, "candidates reviewed", kCandidatesReviewed}};
   return steps;
 }
 

@@ -14,7 +14,7 @@
 
 namespace runwarden::store::postgres {
 
-constexpr int kSchemaVersion = 5;  // made by this program
+constexpr int kSchemaVersion = 6;  // made by this program
 
 struct SchemaState {
   int version = 0;     // 0: there is none yet

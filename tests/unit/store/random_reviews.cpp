@@ -94,7 +94,9 @@ void RandomReviews::run(std::unique_ptr<Store>& store, model::TenantId tenant, u
       const model::ReviewVerdict verdict =
           std::array{model::ReviewVerdict::none, model::ReviewVerdict::right, model::ReviewVerdict::false_alarm,
                      model::ReviewVerdict::false_alarm, model::ReviewVerdict::unsure}[random() % 5];
-      test::commit(*store, ReviewWrite{tenant, {review_of(new_key(*store), *found, verdict)}, std::nullopt});
+      model::Review review = review_of(new_key(*store), *found, verdict);
+      review.of_candidate = random() % 4 == 0;
+      test::commit(*store, ReviewWrite{tenant, {std::move(review)}, std::nullopt});
     } else if (what < 18) {
       const auto verdict = random() % 2 == 0 ? model::ReviewVerdict::missed : model::ReviewVerdict::clean;
       test::commit(*store,

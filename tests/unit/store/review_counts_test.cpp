@@ -34,7 +34,7 @@ class ReviewCounts : public MaintenanceTest {
     }
     std::map<std::string, model::ReviewCounts> counts;
     for (const auto& [subject, review] : last) {
-      if (review.verdict != ReviewVerdict::none) ++counts[review.detector_key].of(review.verdict);
+      if (review.verdict != ReviewVerdict::none) ++counts[review.detector_key].of(model::counted_verdict(review));
     }
     return counts;
   }

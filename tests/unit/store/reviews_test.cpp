@@ -357,6 +357,21 @@ TEST_P(Reviews, ReviewedTogetherWithANewRevisionThatHasItAgain_EachSeesWhatCameB
   EXPECT_EQ(affected(Subject::any()), 2U);
 }
 
+// A model confirmed what the detector nearly reported: the detector itself was silent.
+TEST_P(Reviews, OfAConfirmedCandidate_CountsAsWhatTheDetectorDid) {
+  const std::vector<ReviewVerdict> verdicts{ReviewVerdict::right, ReviewVerdict::right, ReviewVerdict::false_alarm, ReviewVerdict::unsure};
+  for (const ReviewVerdict verdict : verdicts) {
+    const auto one = failure("a");
+    run({one});
+    model::Review review = review_of(new_key(), *store_->find_failure(kTenant, one.id), verdict);
+    review.of_candidate = true;
+    commit(ReviewWrite{kTenant, {review}, std::nullopt});
+    EXPECT_EQ(store_->find_failure(kTenant, one.id)->reviewed, verdict);
+  }
+  reopen();
+  EXPECT_EQ(told_counts(*store_, kTenant)["false_success"], (model::ReviewCounts{0, 0, 1, 2, 1}));
+}
+
 TEST_P(Reviews, ReviewedTogetherWithANewRevision_GoesAsAFalseAlarm) {
   const auto one = failure("a");
   const auto kept = failure("a");
@@ -615,7 +630,7 @@ TEST_P(Reviews, Random_AgreeWithTheRecordsThemselves) {
     random.expect_as_counted(*store_, kTenant);
     std::map<std::string, model::ReviewCounts> last;
     for (const ReviewedRun& one : store_->reviews().reviewed_runs(kTenant, std::nullopt, 100'000)) {
-      for (const model::Review& review : one.reviews) ++last[review.detector_key].of(review.verdict);
+      for (const model::Review& review : one.reviews) ++last[review.detector_key].of(model::counted_verdict(review));
     }
     EXPECT_FALSE(last.empty());
     EXPECT_EQ(told_counts(*store_, kTenant), last);

@@ -850,7 +850,7 @@ class Verifying {
     static const Slices kReviews =
         slices("runwarden.review t", kPlace,
                "t.run_time_ms, t.run_seq, t.subject, t.failure_ms, t.failure_seq, t.detector, t.version, t.settings, t.verdict, t.body, " +
-                   in_ledger(ledger::Kind::triage, kPlaceName),
+                   in_ledger(ledger::Kind::triage, kPlaceName) + ", t.of_candidate",
                kBodySize);
     walk_places(kReviews, [&](const Entry& entry) {
       check_place(entry);
@@ -862,7 +862,8 @@ class Verifying {
       const bool same = review.run == record_key(entry.rows, entry.row, 3) && subject_of(review) == entry.bytes(5) &&
                         of_failure == failure.has_value() && (!failure || *failure == record_key(entry.rows, entry.row, 6)) &&
                         review.detector_key == entry.bytes(8) && review.detector_version == entry.bytes(9) &&
-                        review.settings_hash == entry.bytes(10) && static_cast<int>(review.verdict) == entry.number(11);
+                        review.settings_hash == entry.bytes(10) && static_cast<int>(review.verdict) == entry.number(11) &&
+                        review.of_candidate == entry.rows.boolean(entry.row, 14);
       want(same, entry, "its columns do not match the encoded record");
       want_in_ledger(entry, 13);
     });
