@@ -191,6 +191,37 @@ TEST_F(PostgresCommands, RecordsAndKeys_MoveFromAFolderToADatabaseAndServe) {
   EXPECT_EQ(host.cli({"verify"}).exit_code, 0);
 }
 
+TEST_F(PostgresCommands, RunsFromEventsThatWereMoved_AreJudgedByAllTheirEvents) {
+  const std::string streamed = R"({"events":[{"type":"run_started","userRequestText":"Refund order 8842"},)"
+                               R"({"type":"tool_call","name":"issue_refund","status":"failed","error":"502 Bad Gateway","eventId":"e1"},)"
+                               R"({"type":"run_finished","success":true,"outcomeSummary":"Your refund has been processed."}],"runId":")";
+  const std::string later = R"({"events":[{"type":"tool_call","name":"issue_refund","status":"failed","error":"502","eventId":"e2"}],"runId":")";
+  ServiceProcess on_lmdb;
+  const std::string key = on_lmdb.make_key("acme", "ingest,read");
+  for (const char* id : {"ended", "reopened"}) ASSERT_EQ(on_lmdb.post("/v1/ingest/events", key, streamed + id + "\"}").status, 201) << id;
+  ASSERT_EQ(on_lmdb.post("/v1/ingest/events", key, later + "reopened\"}").status, 202);
+  on_lmdb.stop();
+  ASSERT_EQ(on_database({"migrate"}).exit_code, 0);
+  ASSERT_EQ(on_database({"keys", "import"}, on_lmdb.cli({"keys", "export"}).out).exit_code, 0);
+  ASSERT_EQ(on_database({"import"}, on_lmdb.cli({"export", "--tenant", "acme"}).out).exit_code, 0);
+
+  ServiceProcess::Options options;
+  options.store = store();
+  ServiceProcess host(options);
+  ASSERT_EQ(host.post("/v1/ingest/events", key, later + "ended\"}").status, 202);
+  for (const std::string id : {"ended", "reopened"}) {
+    const HttpAnswer ended = host.post("/v1/ingest/events", key, R"({"events":[],"final":true,"runId":")" + id + "\"}");
+    ASSERT_EQ(ended.status, 201) << ended.body;
+    const json run = json::parse(host.get("/v1/runs/" + id, key).body);
+    EXPECT_EQ(run["userRequestText"], "Refund order 8842") << id;
+    EXPECT_EQ(run["outcomeSummary"], "Your refund has been processed.") << id;
+    ASSERT_EQ(run["steps"].size(), 2u) << id;
+    EXPECT_EQ(run["steps"][0]["eventId"], "e1") << id;
+    EXPECT_EQ(run["failures"].size(), 1u) << id;
+  }
+  EXPECT_EQ(host.cli({"verify"}).exit_code, 0);
+}
+
 TEST_F(PostgresCommands, Purge_CountsDeletesAndSaysWhatRemains) {
   ServiceProcess::Options options;
   options.store = store();

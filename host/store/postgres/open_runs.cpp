@@ -9,6 +9,7 @@
 #include "store/key_encoding.h"
 #include "store/postgres/group_rows.h"
 #include "store/postgres/reviews.h"
+#include "store/postgres/row.h"
 
 namespace runwarden::store::postgres {
 namespace {
@@ -340,11 +341,12 @@ ClaimedRun OpenRunClaims::fetch(const Claim& claim) {
   }
   const std::int64_t from = run.whole ? run.whole->events : 0;
   for (std::size_t row = 0; row < events.size(); ++row) {
-    const auto first = static_cast<std::uint32_t>(events.number(row, 0));
+    const std::int64_t first = events.number(row, 0);
     try {
-      std::vector<std::string> in_row = decode_events(place_key(claim.tenant, claim.run).u8(1).u32(first), events.bytes(row, 1));
-      if (in_row.size() > claim.upto - first) in_row.resize(claim.upto - first);
-      std::int64_t index = std::max<std::int64_t>(events.number(row, 0), 0);  // the row of previous revisions comes before all others
+      std::vector<std::string> in_row = decode_events(events_place({claim.tenant, claim.run}, first), events.bytes(row, 1));
+      std::int64_t index = index_of(first);
+      const auto left = static_cast<std::size_t>(claim.upto - index);
+      if (in_row.size() > left) in_row.resize(left);
       for (std::string& event : in_row) {
         if (index++ >= from && !event.empty()) run.events.push_back(std::move(event));
       }

@@ -269,9 +269,9 @@ std::vector<std::string> Reads::events(model::TenantId tenant, const model::Reco
   std::vector<std::string> events;
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::int64_t first = rows.number(row, 0);
-    const KeyBytes key = events_key({tenant, run}, first < 0, static_cast<std::uint32_t>(std::max<std::int64_t>(first, 0)));
+    const KeyBytes key = events_place({tenant, run}, first);
     try {
-      std::int64_t index = std::max<std::int64_t>(first, 0);
+      std::int64_t index = index_of(first);
       for (std::string& event : decoded("event", key, [&] { return decode_events(key, rows.bytes(row, 1)); })) {
         if (index++ >= from && !event.empty()) events.push_back(std::move(event));
       }

@@ -20,10 +20,15 @@ inline model::RecordKey record_key(const Rows& rows, std::size_t row, int time_c
 inline std::int64_t number_of(std::uint64_t seq) { return static_cast<std::int64_t>(seq); }
 inline std::string_view view(const model::Digest& digest) { return {reinterpret_cast<const char*>(digest.data()), digest.size()}; }
 
-constexpr std::int32_t kPackedFirst = -1;  // event.first of the row that holds the events of previous revisions
+// event.first of a row that came packed from an LMDB store: a run's first events, all that its previous revisions had.
+constexpr std::int32_t kPackedFirst = -1;
+// The index of the first event in a row.
+inline std::int64_t index_of(std::int64_t first) {
+  return first == kPackedFirst ? 0 : first;
+}
 // The key that seals a row of events.
 inline KeyBytes events_place(const RunKey& run, std::int64_t first) {
-  return events_key(run, first == kPackedFirst, static_cast<std::uint32_t>(std::max<std::int64_t>(first, 0)));
+  return events_key(run, first == kPackedFirst, static_cast<std::uint32_t>(index_of(first)));
 }
 
 // Whether the database can hold that text. If it cannot, the text is not there to be found.

@@ -303,6 +303,63 @@ TEST_F(PostgresMaintenanceTest, OpenRunsThatWereImported_GoOnAndEnd) {
   EXPECT_THAT(faults(), IsEmpty());
 }
 
+TEST_F(PostgresMaintenanceTest, StreamedRunsThatWereMoved_GoOnWithAllTheirEvents) {
+  const std::map<std::string, std::size_t> events_after_one_more{{"ended", 4}, {"ended-and-open", 8}, {"open", 4}, {"client-0", 4}};
+  const auto expect_all_events = [&](Store& store, const std::string& from) {
+    const model::TenantId tenant = store.tenants().front().id;
+    for (const auto& [id, count] : events_after_one_more) {
+      const Buffered buffered = post(store, tenant, id, "late", true);
+      const auto claim = store.claim_run(tenant, buffered.run, model::Resolution::final, 1000);
+      ASSERT_TRUE(claim) << id << from;
+      const ClaimedRun run = store.fetch(*claim);
+      EXPECT_EQ(run.events.size(), count) << id << from;
+      EXPECT_EQ(run.whole.has_value(), id == "client-0") << from;
+      store.release(*claim);
+      end(store, tenant, buffered);
+    }
+  };
+  fill();
+  fill_database();
+  const std::map<std::string, std::string> exports{{" from a folder", exported()}, {" from a database", exported_from_database()}};
+  for (const auto& [from, text] : exports) {
+    make_database();
+    import(text);
+    expect_all_events(*open_database(), from + " to a database");
+    EXPECT_THAT(faults(), IsEmpty()) << from;
+    path_ = folder_.path() / ("target" + from);
+    open(path_).reset();
+    ASSERT_TRUE(import_lines(maintenance(), lines_of(text)).ok());
+    expect_all_events(*open(path_), from + " to a folder");
+    expect_good(path_);
+  }
+}
+
+// As programs did that took packed events for those of another run.
+TEST_F(PostgresMaintenanceTest, RunJudgedWithoutItsPackedEvents_IsFoundWithTheRemedy) {
+  fill();
+  import(exported());
+  {
+    const auto store = open_database();
+    const model::TenantId tenant = store->tenants().front().id;
+    const Buffered buffered = post(*store, tenant, "ended", "late", true);
+    const auto claim = store->claim_run(tenant, buffered.run, model::Resolution::final, 1000);
+    RunWrite write = sample_run(tenant, buffered.run, claim->run_id);
+    write.run.revision = claim->revision;
+    write.run.resolution = claim->resolution;
+    write.run.events = claim->upto;
+    write.claim = claim;
+    write.run.document = R"({"runId":"ended","steps":[{"eventId":"late"}]})";
+    ASSERT_EQ(commit(*store, write).outcome, WriteResult::Outcome::stored);
+  }
+  const auto verified = postgres::verify(settings_, maintenance());
+  ASSERT_TRUE(verified.ok());
+  ASSERT_EQ(verified->faults, 1u);
+  const StoreFault& fault = verified->first_ones.front();
+  EXPECT_EQ(fault.table, "event");
+  EXPECT_EQ(fault.detail, "the run was judged again after it was imported, but without these events");
+  EXPECT_THAT(fault.remedy, HasSubstr("send the run an event"));
+}
+
 TEST_F(PostgresMaintenanceTest, Purge_DeletesWhatItCountsAndWhatThatOfAFolderDoes) {
   fill();
   const std::string text = exported();

@@ -34,6 +34,7 @@
 #include "store/postgres/row.h"
 #include "store/postgres/run_heads.h"
 #include "store/postgres/schema.h"
+#include "store/raw_json.h"
 #include "store/record_codec.h"
 #include "store/opinion_codec.h"
 #include "store/review_codec.h"
@@ -43,6 +44,7 @@ namespace runwarden::store::postgres {
 namespace {
 
 constexpr const char* kOfRecord = "restore a backup, or purge the tenant's records of that time";
+constexpr const char* kOfMovedRun = "send the run an event with \"final\": true: it is judged again, with all of its events";
 constexpr const char* kOfIndex = "restore a backup; or export the tenant and import it into a new database, which rebuilds every index";
 constexpr const char* kOfKey = "revoke the key and create another";
 constexpr const char* kOfWebhook = "remove the webhook and add it again";
@@ -156,9 +158,10 @@ class Verifying {
     tell(context_, {"verify", "entries", table_, std::min(looked_at_, all_), all_});
   }
 
-  void fault(std::string_view key, std::string detail) {
+  void fault(std::string_view key, std::string detail) { fault(key, std::move(detail), remedy_); }
+  void fault(std::string_view key, std::string detail, const char* remedy) {
     ++verified_.faults;
-    if (verified_.first_ones.size() < kMostTold) verified_.first_ones.push_back({table_, bytes_to_hex(key), std::move(detail), remedy_});
+    if (verified_.first_ones.size() < kMostTold) verified_.first_ones.push_back({table_, bytes_to_hex(key), std::move(detail), remedy});
   }
   void want(bool holds, const Entry& entry, const char* detail) {
     if (!holds) fault(entry.key, detail);
@@ -494,7 +497,43 @@ class Verifying {
       want(entry.number(4) == chunk.count && entry.number(5) == chunk.received_ms &&
                entry.number(6) == static_cast<std::int64_t>(chunk.bytes),
            entry, "its columns do not match the encoded record");
+      if (entry.number(3) == kPackedFirst && lacks_steps_of(entry, all))
+        fault(entry.key, "the run was judged again after it was imported, but without these events", kOfMovedRun);
     });
+  }
+
+  // Whether the run of these packed events has been resolved since it came here, and its record has none of their steps.
+  bool lacks_steps_of(const Entry& entry, const std::vector<std::string>& events) {
+    const std::set<std::string> ids = ids_of(events);
+    if (ids.empty()) return false;
+    Params params;
+    params.i32(static_cast<std::int32_t>(entry.tenant())).i64(entry.place().time_ms).i64(number_of(entry.place().seq));
+    const Rows run = connection_.query(
+        "SELECT r.body FROM runwarden.run r WHERE r.tenant = $1 AND r.time_ms = $2 AND r.seq = $3 AND r.state = 1 AND EXISTS (SELECT FROM "
+        "runwarden.event e WHERE e.tenant = r.tenant AND e.time_ms = r.time_ms AND e.seq = r.seq AND e.first >= 0)",
+        std::move(params));
+    if (run.empty()) return false;
+    const StoredRun stored = decode_run(place_key(entry.tenant(), entry.place()), run.bytes(0, 0));
+    const auto steps = RawObject(stored.run.document).find("steps");
+    if (!steps) return false;
+    const auto is_known = [&](std::string_view step) {
+      const auto id = RawObject(step).find("eventId");
+      return id && ids.contains(std::string(*id));
+    };
+    return std::ranges::none_of(raw_elements(*steps), is_known);
+  }
+
+  // The eventIds of events that make steps, as JSON.
+  static std::set<std::string> ids_of(const std::vector<std::string>& events) {
+    std::set<std::string> ids;
+    for (const std::string& event : events) {
+      if (event.empty()) continue;  // lost to damage
+      const RawObject members(event);
+      const auto type = members.find("type");
+      if (type == R"("run_started")" || type == R"("run_finished")") continue;
+      if (const auto id = members.find("eventId")) ids.emplace(*id);
+    }
+    return ids;
   }
 
   void event_ids() {
