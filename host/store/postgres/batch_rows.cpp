@@ -296,7 +296,8 @@ Params params_of(const std::vector<PolicyRow>& rows) {
                        .texts(texts(rows, [](const PolicyRow& row) { return std::string_view(row.policy.revision); }))
                        .i64s(bigs(rows, [](const PolicyRow& row) { return row.place.key.time_ms; }))
                        .i64s(bigs(rows, [](const PolicyRow& row) { return row.place.key.seq; }))
-                       .texts(texts(rows, [](const PolicyRow& row) { return std::string_view(row.policy.author); }))
+                       .texts(std::span<const std::string>(
+                           column<std::string>(rows, [](const PolicyRow& row) { return column_text(row.policy.author); })))
                        .byteas(texts(rows, [](const PolicyRow& row) { return view(row.policy.content); }))
                        .i64s(bigs(rows, [](const PolicyRow& row) { return row.policy.received_ms; }))
                        .byteas(texts(rows, [](const PolicyRow& row) { return std::string_view(row.body); })));

@@ -8,6 +8,12 @@ bool is_text(std::string_view text) {
   return text.find('\0') == std::string_view::npos && utf8_fault(text) == text.size();
 }
 
+std::string column_text(std::string_view text) {
+  std::string held;
+  for (const char c : text) c == '\0' ? held.append("\xEF\xBF\xBD") : held.append(1, c);
+  return held;
+}
+
 // The envelope is 24 bytes. The four from byte 8 on, lowest first, give the length of the head that follows; if its second byte is 0, there
 // is only a head. A slice of a value that is stored apart is read without the rest of it.
 std::string head_of(const std::string& column) {

@@ -33,6 +33,8 @@ inline KeyBytes events_place(const RunKey& run, std::int64_t first) {
 
 // Whether the database can hold that text. If it cannot, the text is not there to be found.
 bool is_text(std::string_view text);
+// The text as a column can hold it, for a column that no query reads: U+FFFD takes the place of NUL, which only the record keeps.
+std::string column_text(std::string_view text);
 
 // The digest in a column; errors call it `what`. Throws BadValue.
 model::Digest digest_in(std::string_view bytes, const char* what);

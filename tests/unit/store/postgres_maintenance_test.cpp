@@ -253,6 +253,35 @@ TEST_F(PostgresMaintenanceTest, ImportThatFailsInTheMiddle_StoresNothing) {
   EXPECT_EQ(rows_there(), before);
 }
 
+TEST_F(PostgresMaintenanceTest, AuthorWithANul_IsImportedAsItIs) {
+  {
+    const auto store = open(path_);
+    model::KeyRecord key;
+    key.id = "key";
+    key.tenant_name = "acme";
+    PolicyWrite write{store->put_key(key).tenant, {}, {}};
+    write.policy.key = new_key(*store);
+    write.policy.id = model::make_policy_revision_id(write.policy.key);
+    write.policy.policy = "refunds";
+    write.policy.author = std::string("a\0b", 3);
+    write.policy.document = "{}";
+    ASSERT_EQ(commit(*store, write).outcome, WriteResult::Outcome::stored);
+  }
+  import(exported());
+  EXPECT_THAT(faults(), IsEmpty());
+  expect_same_lines(exported_from_database(), exported());
+}
+
+TEST_F(PostgresMaintenanceTest, TextThatNoColumnHolds_IsRefusedWithItsLineAndRecord) {
+  fill();
+  std::string text = exported();
+  const std::size_t at = text.find(R"("runId":"client-3")");
+  ASSERT_NE(at, std::string::npos);
+  text.replace(at, 18, R"("runId":"client\u0000")");
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  EXPECT_THAT(refused(text), HasSubstr("import: line " + std::to_string(line) + R"(: the run "client\u0000" contains a NUL)"));
+}
+
 TEST_F(PostgresMaintenanceTest, ConflictingRun_IsLeftOutWithAllOfIt) {
   fill();
   const std::string text = exported();

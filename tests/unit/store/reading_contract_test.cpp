@@ -68,6 +68,13 @@ class ReadingContract : public StoreContractTest {
   }
 };
 
+TEST_P(ReadingContract, AuthorWithANul_ComesBackAsItWas) {
+  PolicyWrite write = policy("refunds", "", 1'000);
+  write.policy.author = std::string("a\0b", 3);
+  ASSERT_EQ(commit(write).outcome, Outcome::stored);
+  EXPECT_EQ(store_->policy_at(kTenant, "refunds", 2'000)->author, write.policy.author);
+}
+
 TEST_P(ReadingContract, Runs_ComeNewestFirstAndOfTheirTenantOnly) {
   for (const auto& [time_ms, id] : {std::pair{2000, "b"}, {1000, "a"}, {3000, "c"}}) commit(run_at_time(time_ms, id));
   commit(run_at_time(2500, "foreign", kOther));

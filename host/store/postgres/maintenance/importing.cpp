@@ -12,6 +12,7 @@
 
 #include "base/ascii.h"
 #include "base/digest.h"
+#include "base/json_text.h"
 #include "model/cluster.h"
 #include "model/dimensions.h"
 #include "model/record_ids.h"
@@ -118,6 +119,33 @@ std::string array_text(const std::vector<std::string>& values) {
   return text + "}";
 }
 
+// Throws BadLine for a text that its column cannot hold.
+void want_text(const std::string& what, std::string_view text) {
+  if (is_text(text)) return;
+  std::string quoted;
+  append_json_string(quoted, text);
+  throw BadLine(what + " " + quoted + " contains a NUL or is not UTF-8, which PostgreSQL cannot store");
+}
+
+void want_texts(const RecordLine& record) {
+  if (const auto* const line = std::get_if<RunLine>(&record)) {
+    want_text("the run", line->stored.run.run_id);
+    for (const std::string& detector : line->stored.run.fired) want_text("the run's detector", detector);
+  }
+  if (const auto* const failure = std::get_if<model::FailureRecord>(&record)) want_text("the failure's detector", failure->detector_key);
+  if (const auto* const change = std::get_if<model::ChangeRecord>(&record)) want_text("the change's kind", change->kind);
+  if (const auto* const policy = std::get_if<model::PolicyRecord>(&record)) {
+    want_text("the policy", policy->policy);
+    want_text("the policy's revision", policy->revision);
+  }
+  if (const auto* const name = std::get_if<PolicyNameLine>(&record)) want_text("the policy", name->policy);
+  if (const auto* const review = std::get_if<ReviewLine>(&record)) {
+    want_text("the review's detector", review->detector_key);
+    want_text("the version of the review's detector", review->detector_version);
+    want_text("the settings of the review's detector", review->settings_hash);
+  }
+}
+
 // A record of an older version is counted in groups from here on, as it would be if a store of that version were opened.
 void bring_up(RunLine& line, const std::vector<std::string>& dimension_names) {
   model::RunRecord& run = line.stored.run;
@@ -181,6 +209,12 @@ class Importing {
       return refused(bad.what(), bad.number.value_or(line_));
     } catch (const BadValue& bad) {
       return refused(bad.what(), line_);
+    } catch (const PgFault& fault) {
+      if (fault.kind != PgFault::Kind::data) throw;
+      const std::uint64_t first = line_ - std::min<std::uint64_t>(gathered_.lines, line_) + 1;
+      return refused(
+          "the database does not take a record of lines " + std::to_string(first) + " to " + std::to_string(line_) + ": " + fault.what(),
+          line_);
     }
     finish();
     return tally_.take();
@@ -227,6 +261,7 @@ class Importing {
   }
 
   void begin(const HeaderLine& header, const std::string& text) {
+    want_text("the tenant", header.tenant);
     if (open_) throw BadLine("another export begins here, but the previous one has no last line: it was truncated; export it again");
     digest_.emplace();
     digest_->add(text);
@@ -260,6 +295,7 @@ class Importing {
   }
 
   void gather(ReadLine&& line) {
+    want_texts(line.record);
     if (auto* const run = std::get_if<RunLine>(&line.record)) {
       const bool was_grouped = run->stored.run.grouped;
       bring_up(*run, context_.dimension_names);
@@ -363,7 +399,7 @@ class Importing {
         continue;
       }
       Params row = of_tenant();
-      row.text(policy.policy).text(policy.revision).i64(policy.key.time_ms).i64(number_of(policy.key.seq)).text(policy.author);
+      row.text(policy.policy).text(policy.revision).i64(policy.key.time_ms).i64(number_of(policy.key.seq)).text(column_text(policy.author));
       connection_.query(kPutPolicy, std::move(row.bytes(view(policy.content)).i64(policy.received_ms).bytes(value)));
       if (ledger_->is_on())
         ledger_->add(tenant_, ledger::Kind::policy, place_name(policy.key), body_of(decode_policy(key, value), ledger::CameBy::import));

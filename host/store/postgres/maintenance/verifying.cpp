@@ -801,8 +801,9 @@ class Verifying {
       check_place(entry);
       const model::PolicyRecord policy = decode_policy(place_key(entry.tenant(), entry.place()), entry.bytes(8));
       want(policy.key == entry.place(), entry, "the key stored in the policy revision differs from the row's key");
-      const bool same = policy.policy == entry.bytes(3) && policy.revision == entry.bytes(4) && policy.author == entry.bytes(5) &&
-                        view(policy.content) == entry.bytes(6) && policy.received_ms == entry.number(7);
+      const bool same = policy.policy == entry.bytes(3) && policy.revision == entry.bytes(4) &&
+                        column_text(policy.author) == entry.bytes(5) && view(policy.content) == entry.bytes(6) &&
+                        policy.received_ms == entry.number(7);
       want(same, entry, "its columns do not match the encoded record");
       want(entry.rows.boolean(entry.row, 9), entry, "its name is not in the index");
       want_in_ledger(entry, 10);
