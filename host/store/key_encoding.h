@@ -67,6 +67,7 @@ inline std::int64_t read_time(std::string_view key, std::size_t at) {
   return static_cast<std::int64_t>(read_be(key, at, 8) ^ (std::uint64_t{1} << 63));
 }
 
+constexpr int kCounterBits = 40;  // of a seq, below the number of the start that gave it
 constexpr std::size_t kPlaceBytes = 20;
 
 inline KeyBytes place_key(model::TenantId tenant, const model::RecordKey& key) {

@@ -67,6 +67,26 @@ TEST_F(Hosts, KeysMadeOnOne_WorkOnTheOtherAtOnceAndEndWithTheirSessionsWithinASe
   EXPECT_EQ(by_session(), 401) << "the page of a revoked key ends with it";
 }
 
+TEST_F(Hosts, PolicyRevisionsOfOneTime_AreInForceInTheOrderInWhichTheyWereAccepted) {
+  ServiceProcess& a = add_host();
+  ServiceProcess& b = add_host();
+  const std::string key = a.make_key();
+  int content = 0;
+  for (const ServiceProcess* const host : {&a, &b, &a, &b, &b, &a}) {
+    const std::string policy =
+        R"({"policy":"refunds","author":"a\u0000b","at":"2026-01-01T00:00:00Z","content":)" + std::to_string(++content) + "}";
+    const HttpAnswer answer = host->post("/v1/ingest/policies", key, policy);
+    ASSERT_EQ(answer.status, 201) << answer.body;
+    const json accepted = json::parse(answer.body);
+    EXPECT_EQ(accepted["author"], std::string("a\0b", 3));
+    for (const ServiceProcess* const at : {&a, &b}) {
+      const json in_force = json::parse(at->get("/v1/policies/refunds?at=2026-01-02T00:00:00Z", key).body);
+      EXPECT_EQ(in_force["policyRevisionId"], accepted["policyRevisionId"]);
+      EXPECT_EQ(json::parse(at->get("/v1/policies/refunds", key).body)["items"][0]["revision"], accepted["revision"]);
+    }
+  }
+}
+
 TEST_F(Hosts, EventsSentToHostsInTurn_AreOneRunJudgedOnce) {
   add_host();
   add_host();

@@ -25,7 +25,6 @@ namespace {
 
 using Outcome = WriteResult::Outcome;
 
-constexpr int kCounterBits = 40;  // of a seq, below the number of the start
 constexpr int kRestartRetryS = 5;
 constexpr std::int64_t kCheckReadersNs = 50'000'000'000;
 constexpr std::int64_t kLookForPurgesNs = 1'000'000'000;

@@ -197,6 +197,7 @@ struct Batch::State {
   std::optional<model::PolicyRecord> stored_revision(const RevisionName& name);
   std::optional<WriteResult> known_policy(const PolicyWrite& write);
   void remember_policy(const PolicyWrite& write, const model::PolicyRecord& policy);
+  void number_after_others(const PolicyName& name, model::PolicyRecord& policy);
   bool is_there(model::TenantId tenant, const model::Review& review) const;
   void put_review(model::TenantId tenant, const model::Review& review);
   void put_opinions(const RunWrite& write);
@@ -272,6 +273,8 @@ void Batch::State::want(const PolicyWrite& write, std::span<const std::string>) 
   want(write.tenant, write.idempotency);
   const PolicyName policy{write.tenant, write.policy.policy};
   wanted.policies.insert(policy);
+  auto& lowest = wanted.policy_times.try_emplace({policy, write.policy.key.time_ms}, write.policy.key.seq).first->second;
+  lowest = std::min(lowest, write.policy.key.seq);
   if (!write.policy.revision.empty()) wanted.revisions.insert({policy, write.policy.revision});
 }
 
@@ -769,10 +772,20 @@ void Batch::State::remember_policy(const PolicyWrite& write, const model::Policy
   remember(write.tenant, *write.idempotency, {.kind = Answered::Kind::policy, .record = policy.key}).policy = policy;
 }
 
+// Of the revisions that take effect at one time, the one with the highest number is in force. That must be the one that was accepted last,
+// whichever hosts gave the numbers.
+void Batch::State::number_after_others(const PolicyName& name, model::PolicyRecord& policy) {
+  const auto last = found.last_at.find({name, policy.key.time_ms});
+  if (last == found.last_at.end() || policy.key.seq > last->second) return;
+  policy.key.seq = last->second = found.free_seq++;
+  policy.id = model::make_policy_revision_id(policy.key);
+}
+
 WriteResult Batch::State::decide(const PolicyWrite& write, std::span<const std::string>, WriteResult&) {
   if (auto known = known_policy(write)) return std::move(*known);
   const PolicyName name{write.tenant, write.policy.policy};
   model::PolicyRecord policy = write.policy;
+  number_after_others(name, policy);
   std::string& number = highest[name];
   if (policy.revision.empty()) policy.revision = next_revision(number);
   std::string higher = highest_with(number, policy.revision);

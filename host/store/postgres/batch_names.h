@@ -29,6 +29,12 @@ struct PolicyName {
   std::string policy;
   auto operator<=>(const PolicyName&) const = default;
 };
+// A policy at a time from which revisions take effect.
+struct PolicyTime {
+  PolicyName policy;
+  std::int64_t time_ms = 0;
+  auto operator<=>(const PolicyTime&) const = default;
+};
 struct RevisionName {
   PolicyName policy;
   std::string revision;

@@ -67,6 +67,13 @@ constexpr std::string_view kLockPolicyHeads =
 constexpr std::string_view kReadRevisions =
     "SELECT p.tenant, p.policy, p.revision, p.time_ms, p.seq, p.body FROM unnest($1::int[], $2::text[], $3::text[]) u(tenant, policy, revision)"
     " JOIN runwarden.policy p USING (tenant, policy, revision)";
+// Comes after the locks of these policies. Whoever finds a higher number takes a new start, whose numbers are above all others.
+constexpr std::string_view kFindLater =
+    "WITH later AS MATERIALIZED (SELECT u.tenant, u.policy, u.time_ms, max(p.seq) AS seq"
+    " FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[]) u(tenant, policy, time_ms, seq)"
+    " JOIN runwarden.policy p ON p.tenant = u.tenant AND p.time_ms = u.time_ms AND p.policy = u.policy AND p.seq > u.seq GROUP BY 1, 2, 3),"
+    " start AS (UPDATE runwarden.counter SET value = value + 1 WHERE name = 'start' AND EXISTS (SELECT FROM later) RETURNING value)"
+    " SELECT later.tenant, later.policy, later.time_ms, later.seq, start.value FROM later, start";
 constexpr std::string_view kLockFailures =
     "SELECT f.tenant, f.time_ms, f.seq, f.shadow, f.body FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
     " JOIN runwarden.failure f USING (tenant, time_ms, seq) ORDER BY f.tenant, f.time_ms, f.seq FOR UPDATE OF f";
@@ -252,6 +259,16 @@ void StateQuery::ask_for_policies() {
     ask(Of::new_policies, kInsertPolicyHeads, policies.params());
     ask(Of::policies, kLockPolicyHeads, policies.params());
   }
+  if (!wanted_.policy_times.empty()) {
+    NameColumns policies;
+    std::vector<std::int64_t> times, seqs;
+    for (const auto& [at, seq] : wanted_.policy_times) {
+      policies.add(at.policy.tenant, at.policy.policy);
+      times.push_back(at.time_ms);
+      seqs.push_back(number_of(seq));
+    }
+    ask(Of::policy_times, kFindLater, std::move(policies.params().i64s(times).i64s(seqs)));
+  }
   if (wanted_.revisions.empty()) return;
   NameColumns policies;
   std::vector<std::string_view> revisions;
@@ -341,6 +358,10 @@ void StateQuery::take_row(Of of, const Rows& rows, std::size_t row, LoadedState&
     case Of::revisions:
       found.revisions[{policy_name_at(rows, row), std::string(rows.bytes(row, 2))}] = {key_at(rows, row, 3),
                                                                                        std::string(rows.bytes(row, 5))};
+      break;
+    case Of::policy_times:
+      found.last_at[{policy_name_at(rows, row), rows.number(row, 2)}] = static_cast<std::uint64_t>(rows.number(row, 3));
+      found.free_seq = static_cast<std::uint64_t>(rows.number(row, 4)) << kCounterBits;
       break;
     case Of::failures: found.failures[place_at(rows, row)] = {rows.boolean(row, 3), std::string(rows.bytes(row, 4))}; break;
     case Of::last_reviews:

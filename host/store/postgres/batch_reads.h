@@ -39,6 +39,7 @@ class StateQuery {
     new_policies,
     policies,
     revisions,
+    policy_times,
     failures,
     last_reviews,
     runs_there,

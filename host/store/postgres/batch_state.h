@@ -27,6 +27,7 @@ struct WantedState {
   std::vector<std::pair<RunName, std::string>> event_ids;  // half digests; those of `open_at` are stored if they are new
   std::set<PolicyName> policies;
   std::set<RevisionName> revisions;
+  std::map<PolicyTime, std::uint64_t> policy_times;  // with the lowest number of the revisions to be stored
   std::set<TenantKey> reviewed_failures;
   std::set<TenantKey> reviewed_runs;
   std::set<TenantKey> opinions;
@@ -86,6 +87,9 @@ struct LoadedState {
   std::set<std::pair<RunName, std::string>> stored;  // half digests that were new, of runs in `open_at`
   std::map<PolicyName, std::string> highest;         // whole number; empty: none
   std::map<RevisionName, FoundPolicy> revisions;
+  // Where stored revisions have higher numbers: the highest of them, and numbers above all that were ever given out.
+  std::map<PolicyTime, std::uint64_t> last_at;
+  std::uint64_t free_seq = 0;
   std::map<TenantKey, FoundFailure> failures;    // locked, so that no other transaction changes their verdicts
   std::map<TenantKey, LastReview> last_reviews;  // by the failure's place
   std::set<TenantKey> runs_there;

@@ -20,7 +20,6 @@
 namespace runwarden::store::postgres {
 namespace {
 
-constexpr int kCounterBits = 40;  // of a seq, below the number of the start
 constexpr std::int64_t kBetweenLooksNs = 5'000'000;
 constexpr std::chrono::seconds kLongestLook{1};
 // Commits of one tenant wait for one another, because their numbers and the ledger are ordered. So a tenant's writes go into one batch; a

@@ -76,6 +76,38 @@ class PostgresHostsTest : public ::testing::Test {
   PostgresSettings settings_;
 };
 
+TEST_F(PostgresHostsTest, RevisionsOfOneTime_AreInForceInTheOrderInWhichTheyWereAccepted) {
+  const auto one = open();
+  const auto other = open();
+  const model::TenantId tenant = one->put_key(key_of("a key")).tenant;
+  const auto post = [&](Store& host) {
+    PolicyWrite write;
+    write.tenant = tenant;
+    write.policy.key = {1'000, host.next_seq()};
+    write.policy.id = model::make_policy_revision_id(write.policy.key);
+    write.policy.policy = "refunds";
+    write.idempotency = idempotency(write.policy.id, "content");
+    const WriteResult result = test::commit(host, write);
+    EXPECT_EQ(result.outcome, Outcome::stored);
+    EXPECT_EQ(test::commit(host, write).policy->id, result.policy->id) << "as it was stored";
+    return *result.policy;
+  };
+  std::set<std::uint64_t> numbers;
+  for (Store* const host : {one.get(), other.get(), one.get(), one.get(), other.get(), one.get()}) {
+    const model::PolicyRecord policy = post(*host);
+    EXPECT_EQ(policy.id, model::make_policy_revision_id(policy.key));
+    EXPECT_TRUE(numbers.insert(policy.key.seq).second);
+    for (Store* const at : {one.get(), other.get()}) {
+      EXPECT_EQ(at->policy_at(tenant, "refunds", 2'000)->revision, policy.revision);
+      ASSERT_THAT(at->policies_at(tenant, 2'000), SizeIs(1));
+      EXPECT_EQ(at->policies_at(tenant, 2'000)[0].revision, policy.revision);
+    }
+  }
+  const auto third = open();
+  EXPECT_TRUE(numbers.insert(third->next_seq()).second);
+  EXPECT_GT(third->next_seq(), *numbers.rbegin());
+}
+
 TEST_F(PostgresHostsTest, KeyThatOneMakes_TheOtherKnowsAtOnce) {
   const auto one = open();
   const auto other = open();

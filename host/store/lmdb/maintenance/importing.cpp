@@ -175,7 +175,6 @@ class Importing {
 
   void stored(const char* kind, const model::RecordKey& key) {
     ++imported_.stored[kind];
-    constexpr int kCounterBits = 40;  // of a seq, below the number of the start
     highest_start_ = std::max(highest_start_, key.seq >> kCounterBits);
   }
 

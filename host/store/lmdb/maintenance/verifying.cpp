@@ -41,7 +41,6 @@ constexpr const char* kOfIndex = "restore a backup; or export the tenant and imp
 constexpr const char* kOfLedger = "restore a backup; run `runwarden ledger verify` on an export to see what the ledger still proves";
 constexpr std::size_t kHalfBytes = sizeof(Half);
 constexpr int kDeepestJson = 1001;  // for a value accepted within the largest limits.max_json_depth
-constexpr int kCounterBits = 40;    // of a seq, below the number of the start
 constexpr std::uint64_t kTellEvery = 64;
 
 // One entry, with the transaction for look-ups of what it refers to.

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "store/key_encoding.h"
 #include "store/maintenance_commands.h"
 #include "store/record_lines.h"
 
@@ -35,7 +36,6 @@ using TakenLines = std::vector<TakenLine<Record>>;
 class ImportTally {
  public:
   void stored(const char* kind, const model::RecordKey& key) {
-    constexpr int kCounterBits = 40;  // of a seq, below the number of the start
     ++imported_.stored[kind];
     highest_start_ = std::max(highest_start_, key.seq >> kCounterBits);
   }

@@ -21,6 +21,7 @@
 #include "store/crash_mark_codec.h"
 #include "store/group_store.h"
 #include "store/ledger_check.h"
+#include "store/opinion_codec.h"
 #include "store/postgres/group_rows.h"
 #include "store/postgres/ledger_keys.h"
 #include "store/postgres/ledger_rows.h"
@@ -36,7 +37,6 @@
 #include "store/postgres/schema.h"
 #include "store/raw_json.h"
 #include "store/record_codec.h"
-#include "store/opinion_codec.h"
 #include "store/review_codec.h"
 #include "store/webhook_codec.h"
 
@@ -52,7 +52,6 @@ constexpr const char* kOfLedger = "restore a backup; run `runwarden ledger verif
 constexpr const char* kNone = "none needed: it is rewritten while hosts run";
 
 constexpr int kDeepestJson = 1001;  // for a value received under the largest limits.max_json_depth
-constexpr int kCounterBits = 40;    // of a seq, below the number of the start
 constexpr std::size_t kSecretBytes = 32;
 
 // SQL: a slice of the rows `t` of a table in key order, after the row whose key is $1 and on; at most 512 rows, and about 4 MB or one row.
