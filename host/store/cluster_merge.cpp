@@ -26,7 +26,8 @@ ClusterHead head_without_failures(const model::Cluster& cluster) {
   return head;
 }
 
-void merge_cluster(ClusterHead& head, const model::Cluster& other) {
+void merge_cluster(ClusterHead& head, const model::Cluster& other, Brings brings) {
+  if (brings == Brings::failures) head.rising_told_ms = std::max(head.rising_told_ms, other.last_ms);
   head.cluster.first_ms = std::min(head.cluster.first_ms, other.first_ms);
   merge_triage(head.cluster.triage, other.triage);
 }

@@ -316,6 +316,11 @@ TEST_F(PostgresMaintenanceTest, Import_TellsNoWebhook) {
   EXPECT_EQ(count("endpoint"), 2);
   EXPECT_EQ(count("delivery WHERE endpoint = " + std::to_string(seq)), 0);
   EXPECT_THAT(faults(), IsEmpty());
+  const auto store = open_database();
+  const model::TenantId tenant = store->tenants().front().id;
+  EXPECT_FALSE(store->webhooks().queue_rising(tenant, model::cluster_key("f1"))) << "its failures were imported";
+  clock_.advance_ms(86'400'000);
+  EXPECT_TRUE(store->webhooks().queue_rising(tenant, model::cluster_key("f1")));
 }
 
 TEST_F(PostgresMaintenanceTest, OpenRunsThatWereImported_GoOnAndEnd) {

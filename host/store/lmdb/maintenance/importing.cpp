@@ -300,7 +300,7 @@ class Importing {
     const Half half = line.cluster.key;
     auto& since_ms = known_since_.try_emplace({tenant_, half}, line.cluster.first_ms).first->second;
     since_ms = std::min(since_ms, line.cluster.first_ms);
-    switch (merge_group(batch_, tenant_, line)) {
+    switch (merge_group(batch_, tenant_, line, joined_.contains(half) ? Brings::failures : Brings::nothing)) {
       case Merged::changed: return stored("group", {});
       case Merged::unchanged: return joined_.contains(half) ? stored("group", {}) : static_cast<void>(++imported_.already_there);
       case Merged::left_out: left_out_.insert(half); return;

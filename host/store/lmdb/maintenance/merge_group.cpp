@@ -1,11 +1,10 @@
 #include "store/lmdb/maintenance/merge_group.h"
 
-#include "store/cluster_merge.h"
 #include "store/lmdb/groups.h"
 
 namespace runwarden::store {
 
-Merged merge_group(WriteBatch& batch, model::TenantId tenant, const GroupLine& line) {
+Merged merge_group(WriteBatch& batch, model::TenantId tenant, const GroupLine& line, Brings brings) {
   const Half half = line.cluster.key;
   const KeyBytes key = cluster_row_key(tenant, half);
   auto head = read_cluster(batch.txn, batch.tables, tenant, half);
@@ -18,7 +17,7 @@ Merged merge_group(WriteBatch& batch, model::TenantId tenant, const GroupLine& l
     head = head_without_failures(line.cluster);
   }
   const std::string before = encode_cluster(key, *head);
-  merge_cluster(*head, line.cluster);
+  merge_cluster(*head, line.cluster, brings);
   const std::string after = encode_cluster(key, *head);
   const auto stands = batch.txn.get(batch.tables.clusters.handle, key);
   if (stands && before == after) return Merged::unchanged;

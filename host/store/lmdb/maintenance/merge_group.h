@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "store/cluster_merge.h"
 #include "store/lmdb/write_batch.h"
 #include "store/record_lines.h"
 
@@ -16,6 +17,6 @@ enum class Merged : std::uint8_t {
 
 // Flush the batch first: the group's failures count by themselves, and the line adds what they do not say. Keeps the earlier first time and
 // the later decision.
-Merged merge_group(WriteBatch& batch, model::TenantId tenant, const GroupLine& line);
+Merged merge_group(WriteBatch& batch, model::TenantId tenant, const GroupLine& line, Brings brings);
 
 }  // namespace runwarden::store

@@ -222,7 +222,7 @@ void GroupImport::merge_group(const GroupLine& line, LockedGroups& groups) {
     head = head_without_failures(told);
   }
   const std::string before = encode_cluster(key, *head);
-  merge_cluster(*head, told);
+  merge_cluster(*head, told, joined_.contains(told.key) ? Brings::failures : Brings::nothing);
   std::string after = encode_cluster(key, *head);
   if (!is_new && before == after) {
     joined_.contains(told.key) ? tally_.stored("group", {}) : tally_.already_there();
