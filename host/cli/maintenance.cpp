@@ -150,7 +150,7 @@ struct PurgeOptions {
   bool json = false;
 };
 
-using Counts = std::vector<std::pair<const char*, std::uint64_t>>;
+using Counts = store::NamedCounts;
 
 struct Receipt {
   std::string tenant;
@@ -163,21 +163,8 @@ struct Receipt {
   std::optional<store::Compacted> compacted;  // nothing: the deleted bytes are still in free pages
 };
 
-Counts counts_of(const store::Expired& gone) {
-  return {{"runs", gone.runs},
-          {"failures", gone.failures},
-          {"events", gone.events},
-          {"changes", gone.changes},
-          {"policies", gone.policies},
-          {"groupDecisions", gone.triage},
-          {"webhookDeliveries", gone.deliveries},
-          {"reviews", gone.reviews},
-          {"idempotentAnswers", gone.idempotency_keys},
-          {"crashMarks", gone.crash_marks}};
-}
-
 Counts counts_of(const store::Purged& purged) {
-  Counts counts = counts_of(purged.gone);
+  Counts counts = store::named_counts(purged.gone);
   counts.emplace_back("indexEntries", purged.leftovers);
   return counts;
 }
@@ -270,7 +257,7 @@ Result<Counts> purge_records(MaintenanceCommand& command, const store::PurgeQuer
   if (options.dry_run) {
     auto counted = store::count_purge(command.maintenance(), query);
     if (!counted.ok()) return std::move(counted.error());
-    return counts_of(*counted);
+    return store::named_counts(*counted);
   }
   auto purged = store::purge(command.maintenance(), query);
   if (!purged.ok()) return std::move(purged.error());

@@ -59,8 +59,8 @@ void add_policies(JsonWriter& out, const model::RunRecord& run) {
   out.end_array();
 }
 
-void add_counts(JsonWriter& out, const std::map<std::string, std::uint64_t>& counts) {
-  out.key("counts").begin_object();
+void add_counts(JsonWriter& out, const char* name, const std::map<std::string, std::uint64_t>& counts) {
+  out.key(name).begin_object();
   for (const auto& [kind, count] : counts) out.key(kind).integer(static_cast<std::int64_t>(count));
   out.end_object();
 }
@@ -121,7 +121,7 @@ std::string start_body(const Start& start) {
   std::string text;
   JsonWriter out(text);
   out.begin_object().key("v").integer(kBodyVersion);
-  add_counts(out, start.counts);
+  add_counts(out, "counts", start.counts);
   if (start.previous) {
     const SizedRoot& tree = start.previous->tree;
     out.key("previous").begin_object().key("origin").string(start.previous->origin);
@@ -136,12 +136,13 @@ std::string receipt_body(const Receipt& receipt) {
   JsonWriter out(text);
   out.begin_object().key("v").integer(kBodyVersion).key("before");
   receipt.before_ms ? out.string(format_time(*receipt.before_ms)) : out.null();
-  add_counts(out, receipt.counts);
+  add_counts(out, "counts", receipt.counts);
   out.key("entries").begin_array();
   for (const auto& [first, last] : receipt.entries.ends()) {
     out.begin_array().integer(static_cast<std::int64_t>(first)).integer(static_cast<std::int64_t>(last)).end_array();
   }
   out.end_array();
+  if (!receipt.deleted.empty()) add_counts(out, "deleted", receipt.deleted);
   return end(out, text, CameBy::itself);
 }
 

@@ -53,6 +53,8 @@ struct Receipt {
   std::optional<std::int64_t> before_ms;        // nothing: regardless of time
   std::map<std::string, std::uint64_t> counts;  // of the entries, by kind
   Ranges entries;
+  // At the end of a purge: all that it deleted, also what had no entry.
+  std::map<std::string, std::uint64_t> deleted = {};
 };
 std::string receipt_body(const Receipt& receipt);
 

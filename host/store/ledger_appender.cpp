@@ -96,6 +96,15 @@ void LedgerAppender::write_receipts(ledger::Kind kind, std::optional<std::int64_
   }
 }
 
+void LedgerAppender::append_purge(model::TenantId tenant, std::optional<std::int64_t> before_ms, const Expired& gone) {
+  if (!takes_records()) return;
+  ledger::Receipt receipt{before_ms, {}, {}};
+  for (const auto& [name, count] : named_counts(gone)) {
+    if (count > 0) receipt.deleted.emplace(name, count);
+  }
+  if (!receipt.deleted.empty()) append_own(tenant, ledger::Kind::purge, ledger::receipt_body(receipt));
+}
+
 void LedgerAppender::take_names(model::TenantId tenant, std::uint64_t first, std::uint64_t last) {
   while (first <= last) {
     auto row = row_of(tenant, first);

@@ -40,6 +40,8 @@ class LedgerAppender {
   void erase(model::TenantId tenant, ledger::Kind kind, std::string_view names);
   // Adds a receipt to each ledger that has lost records since the last one.
   void write_receipts(ledger::Kind kind, std::optional<std::int64_t> before_ms);
+  // The last entry of a purge. Does nothing if records make no entries, or if nothing was deleted.
+  void append_purge(model::TenantId tenant, std::optional<std::int64_t> before_ms, const Expired& gone);
 
   // Makes the ledger if there is none. Changes to the head are written.
   LedgerHead& head(model::TenantId tenant);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/failure_record.h"
@@ -140,5 +141,20 @@ struct Expired {
   }
   std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks + triage + deliveries + reviews; }
 };
+
+// As receipts of purges show them.
+using NamedCounts = std::vector<std::pair<const char*, std::uint64_t>>;
+inline NamedCounts named_counts(const Expired& gone) {
+  return {{"runs", gone.runs},
+          {"failures", gone.failures},
+          {"events", gone.events},
+          {"changes", gone.changes},
+          {"policies", gone.policies},
+          {"groupDecisions", gone.triage},
+          {"webhookDeliveries", gone.deliveries},
+          {"reviews", gone.reviews},
+          {"idempotentAnswers", gone.idempotency_keys},
+          {"crashMarks", gone.crash_marks}};
+}
 
 }  // namespace runwarden::store

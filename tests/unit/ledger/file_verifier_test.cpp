@@ -261,6 +261,8 @@ TEST(LedgerBodies, AreAsDesigned) {
   Receipt receipt{std::nullopt, {{"run", 3}}, {}};
   receipt.entries.add(2, 4);
   EXPECT_EQ(receipt_body(receipt), R"({"v":1,"before":null,"counts":{"run":3},"entries":[[2,4]]})");
+  EXPECT_EQ(receipt_body({5, {}, {}, {{"runs", 3}}}),
+            R"({"v":1,"before":"1970-01-01T00:00:00.005Z","counts":{},"entries":[],"deleted":{"runs":3}})");
   EXPECT_EQ(triage_body({"cl_1", "resolve", "ann", "{}"}, CameBy::itself),
             R"({"v":1,"clusterId":"cl_1","action":"resolve","author":"ann","document":")" + runwarden::to_hex(sha256("{}")) + "\"}");
 }

@@ -83,6 +83,21 @@ TEST_F(LedgerTest, Purge_LeavesReceipts_AndTakesEverySalt) {
   for (const auto& [key, value] : left["ledger_records"]) EXPECT_NE(store::tenant_of(key), tenant);
 }
 
+TEST_F(LedgerTest, PurgeOfRecordsOlderThanTheLedger_IsInIt) {
+  ledger_ = Ledger::as_it_is;
+  fill();
+  ledger_ = Ledger::on;
+  open(path_).reset();
+  const auto purged = purge(maintenance(), {"acme"});
+  ASSERT_TRUE(purged.ok());
+  expect_good(path_);
+  const auto store = open(path_);
+  EXPECT_EQ(wrong(*store, tenant_of(*store)), "");
+  EXPECT_THAT(bodies(entries(*store, tenant_of(*store)), ledger::Kind::purge),
+              ElementsAre(::testing::AllOf(HasSubstr(R"("before":null,"counts":{},"entries":[],"deleted":{)"),
+                                           HasSubstr("\"runs\":" + std::to_string(purged->gone.runs) + ","))));
+}
+
 TEST_F(LedgerTest, PurgeOfOneTime_LeavesTheRest) {
   fill();
   const std::int64_t half_ms = clock_.wall_ms() - 300;

@@ -471,6 +471,25 @@ TEST_F(PostgresMaintenanceTest, WhatIsImportedAndPurged_IsInTheLedger) {
   EXPECT_THAT(faults(), IsEmpty());
 }
 
+TEST_F(PostgresMaintenanceTest, PurgeOfRecordsOlderThanTheLedger_IsInIt) {
+  fill();
+  import(exported());
+  ledger_ = StoreSettings::Ledger::on;
+  open_database().reset();
+  const auto body = [&] {
+    const auto store = open_database();
+    const model::TenantId tenant = store->tenants().front().id;
+    const std::uint64_t size = store->ledger().sizes().at(0).size;
+    return store->ledger().entries(tenant, size - 1, size, PartsToo::no).at(0).told->body;
+  };
+  EXPECT_THAT(body(), HasSubstr(R"({"v":1,"counts":{)")) << "the start of the ledger";
+  const auto purged = postgres::purge(settings_, maintenance(), {"acme"});
+  ASSERT_TRUE(purged.ok());
+  EXPECT_THAT(body(), HasSubstr(R"("before":null,"counts":{},"entries":[],"deleted":{)"));
+  EXPECT_THAT(body(), HasSubstr("\"runs\":" + std::to_string(purged->gone.runs) + ","));
+  EXPECT_THAT(faults(), IsEmpty());
+}
+
 TEST_F(PostgresMaintenanceTest, UnknownTenantOrSchema_IsRefusedWithTheRemedy) {
   EXPECT_THAT(postgres::purge(settings_, maintenance(), {"nobody"}).error().detail,
               HasSubstr("no tenant \"nobody\"; `runwarden keys list`"));

@@ -1,6 +1,7 @@
 // Deletes the records of a tenant.
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -43,6 +44,7 @@ class Purging {
     sweep_fingerprints();
     if (purged_.leftovers > 0) delete_all(retention);  // groups that had only unreadable failures left
     sweep();
+    note_purge();
     if (query_.on_last_checkpoint) remove_ledger();
     return purged_;
   }
@@ -211,6 +213,9 @@ class Purging {
     }
   }
 
+  // As the ledger says it.
+  std::optional<std::int64_t> before_ms() const { return query_.before_ms == kEndMs ? std::nullopt : std::optional(query_.before_ms); }
+
   void tell_counted() const { tell(context_, {"count", "records", "", counted_.total(), 0}); }
 
   // One transaction, then a pause of the same length, so that a service alongside gets its turn.
@@ -225,7 +230,7 @@ class Purging {
     batch.ledger.emplace(txn, store_.tables, context_.clock.wall_ms(), on ? Records::make_entries : Records::make_none);
     auto result = use(batch);
     flush(batch);
-    batch.ledger->write_receipts(ledger::Kind::purge, query_.before_ms == kEndMs ? std::nullopt : std::optional(query_.before_ms));
+    batch.ledger->write_receipts(ledger::Kind::purge, before_ms());
     batch.ledger->flush();
     if (!batch.open_runs.empty()) write_meta(txn, store_.tables, meta::kPurges, read_meta(txn, store_.tables, meta::kPurges) + 1);
     txn.commit();
@@ -396,6 +401,13 @@ class Purging {
       }
       for (const Half& group : groups) recount_head(batch, tenant_, group);
       return erased;
+    });
+  }
+
+  void note_purge() {
+    write([&](WriteBatch& batch) {
+      batch.ledger->append_purge(tenant_, before_ms(), purged_.gone);
+      return Nothing{};
     });
   }
 

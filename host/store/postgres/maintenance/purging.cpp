@@ -81,6 +81,7 @@ class Purging {
     delete_all(engine, retention);
     if (recount_groups()) delete_all(engine, retention);  // groups that only had unreadable failures left
     sweep();
+    note_purge();
     if (query_.on_last_checkpoint) remove_ledger();
     return purged_;
   }
@@ -296,7 +297,17 @@ class Purging {
     }
     connection_.run(erase_from_ledgers(connection_, erased, erasing()));
   }
-  Erasing erasing() { return {ledger::Kind::purge, query_.before_ms == kEndMs ? std::nullopt : std::optional(query_.before_ms), now_ms()}; }
+  Erasing erasing() { return {ledger::Kind::purge, before_ms(), now_ms()}; }
+  std::optional<std::int64_t> before_ms() const { return query_.before_ms == kEndMs ? std::nullopt : std::optional(query_.before_ms); }
+
+  void note_purge() {
+    connection_.script(std::string("BEGIN; ") + kDurable);
+    LedgerWriter writer(connection_, now_ms(), records_of(read_ledger_standing(connection_)));
+    writer.lock({tenant_});
+    writer.append_purge(tenant_, before_ms(), purged_.gone);
+    connection_.run(writer.take_statements());
+    connection_.script("COMMIT");
+  }
 
   // The last checkpoint is given out first. Records that came during the purge begin the next ledger.
   void remove_ledger() {
