@@ -80,13 +80,14 @@ Exported export_entries(store::LedgerStore& ledger, const store::SignedCheckpoin
 
 int export_ledger(Context& context, const ExportOptions& options) {
   return with_ledger(context, options.tenant, [&](store::LedgerStore& ledger, model::TenantId tenant) -> int {
-    for (int tries = options.output.empty() ? 1 : kExportTries; tries > 0; --tries) {
+    for (int tries = kExportTries; tries > 0; --tries) {
       ResultOutput output(context, options.output);
       if (!output.open()) return kWanting;
       TerminalProgress progress(context.err);
       const Exported exported = export_entries(ledger, ledger.checkpoint(tenant), options, output, progress);
       progress.clear();
       if (exported != Exported::overtaken) return output.finish();
+      if (!output.can_begin_again()) break;
     }
     return context.refuse("records were deleted during the export, so the output is incomplete; export it again");
   });

@@ -1,4 +1,5 @@
-// A file for a command's results. It appears under its name only once it is complete and on disk. One thread.
+// A file for a command's results. It appears under its name only once it is complete and on disk: beside the target where the name is a
+// symbolic link. What is not a regular file, such as a pipe or a device, is written in place. One thread.
 #pragma once
 
 #include <filesystem>
@@ -11,7 +12,7 @@ namespace runwarden::cli {
 
 class OutputFile {
  public:
-  // Opens PATH.partial, readable only by its owner; fault() is set if that fails.
+  // Opens PATH.partial, readable only by its owner, or what is to be written in place; fault() is set if that fails.
   explicit OutputFile(std::filesystem::path path);
   ~OutputFile();  // without finish(), deletes the file
   OutputFile(const OutputFile&) = delete;
@@ -19,6 +20,8 @@ class OutputFile {
 
   bool write(std::string_view bytes);
   bool finish();
+  // What is written is not undone by a failure.
+  bool is_in_place() const { return partial_.empty(); }
   // A text for the operator; empty: no fault.
   const std::string& fault() const { return fault_; }
 
@@ -26,7 +29,7 @@ class OutputFile {
   bool note_fault(const char* what);
 
   std::filesystem::path path_;
-  std::filesystem::path partial_;
+  std::filesystem::path partial_;  // empty: written in place
   std::string fault_;
   int file_ = -1;
   bool done_ = false;
@@ -43,6 +46,8 @@ class ResultOutput {
   bool write(std::string_view bytes);
   // Flushes standard output.
   void flush();
+  // Whether nobody sees what was written so far if the output is opened again instead of finished.
+  bool can_begin_again() const { return file_ && !file_->is_in_place(); }
   // Returns kFine if everything was written, or else reports the fault and returns kWanting.
   int finish();
 

@@ -1,10 +1,12 @@
 // The commands for a whole store: what they print and how they end. What they do to a store is tested in unit/store.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
@@ -46,6 +48,23 @@ TEST_F(MaintenanceCommands, WhereThereIsNoStore_SaySoAndMakeNone) {
     EXPECT_EQ(ended.err, "runwarden: no store at " + path("data") + " is visible to this user; check --config and --data-dir\n");
     EXPECT_FALSE(std::filesystem::exists(path("data"))) << args[0];
   }
+}
+
+TEST_F(MaintenanceCommands, ExportToAPipeOrALink_LeavesItThere) {
+  make_store();
+  const std::string pipe = path("pipe");
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  auto reader = std::async(std::launch::async, [&] {
+    std::ifstream in(pipe);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  });
+  EXPECT_EQ(run({"export", "--tenant", "acme", "--output", pipe}).code, 0);
+  EXPECT_THAT(reader.get(), StartsWith(R"({"record":"header")"));
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+  std::filesystem::create_symlink("target", path("link"));
+  EXPECT_EQ(run({"export", "--tenant", "acme", "--output", path("link")}).code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+  EXPECT_GT(std::filesystem::file_size(path("target")), 0u);
 }
 
 struct JsonCase {
