@@ -107,7 +107,7 @@ Asked::Answer Asked::list() const {
   JsonWriter out(text);
   out.begin_object().key("items").begin_array();
   for (const model::Endpoint& one : webhooks().endpoints(tenant())) {
-    if (range->after && one.key.seq <= range->after->seq) continue;
+    if (range->after && one.key <= *range->after) continue;
     if (count++ == range->limit) {
       next = last;
       break;

@@ -79,6 +79,7 @@ std::vector<model::Endpoint> LmdbWebhookStore::endpoints(model::TenantId tenant)
   return reading([&](const Txn& txn) {
     std::vector<model::Endpoint> of;
     for (TenantEndpoint& one : read_endpoints(txn, tenant)) of.push_back(std::move(one.endpoint));
+    std::ranges::sort(of, {}, &model::Endpoint::key);  // of several hosts, the one that started later gives the higher numbers
     return of;
   });
 }

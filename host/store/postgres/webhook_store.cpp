@@ -158,6 +158,7 @@ std::vector<model::Endpoint> PostgresWebhookStore::endpoints(model::TenantId ten
   const Rows rows = parts_.pool.read([&](Connection& connection) { return connection.query(kEndpoints, std::move(Params().i32(column(tenant)))); });
   std::vector<model::Endpoint> of;
   for (TenantEndpoint& one : read_endpoints(rows)) of.push_back(std::move(one.endpoint));
+  std::ranges::sort(of, {}, &model::Endpoint::key);  // a host that started later gives higher numbers
   return of;
 }
 

@@ -76,6 +76,22 @@ class PostgresHostsTest : public ::testing::Test {
   PostgresSettings settings_;
 };
 
+TEST_F(PostgresHostsTest, WebhooksOfSeveralHosts_AreListedOldestFirst) {
+  const auto one = open();
+  const auto other = open();
+  const model::TenantId tenant = one->put_key(key_of("a key")).tenant;
+  std::vector<std::string> added;
+  for (Store* const host : {other.get(), one.get(), other.get(), one.get()}) {
+    model::Endpoint endpoint;
+    endpoint.url = "https://receiver.example/hook";
+    clock_.advance_ms(1);
+    added.push_back(host->webhooks().add_endpoint(tenant, endpoint)->id);
+  }
+  std::vector<std::string> listed;
+  for (const model::Endpoint& endpoint : one->webhooks().endpoints(tenant)) listed.push_back(endpoint.id);
+  EXPECT_EQ(listed, added);
+}
+
 TEST_F(PostgresHostsTest, RevisionsOfOneTime_AreInForceInTheOrderInWhichTheyWereAccepted) {
   const auto one = open();
   const auto other = open();
