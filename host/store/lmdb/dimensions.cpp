@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <string_view>
 #include <utility>
+
+#include "store/record_codec.h"
 
 namespace runwarden::store {
 namespace {
@@ -137,6 +141,7 @@ void DimensionChanges::enter(const Txn& txn, const Tables& tables, const RunKey&
     row.kept.first = {std::numeric_limits<std::int64_t>::max(), 0};
     row.kept.last_ms = std::numeric_limits<std::int64_t>::min();
   }
+  if (place.key <= row.kept.first) row.lost_first = false;
   ++row.runs;
   ++row.entries[place.key.time_ms >> kFinestOfRuns];
   row.kept.first = std::min(row.kept.first, place.key);
@@ -148,6 +153,7 @@ void DimensionChanges::leave(const Txn& txn, const Tables& tables, const RunKey&
   --row.runs;
   --row.entries[place.key.time_ms >> kFinestOfRuns];
   row.removed = true;
+  if (place.key <= row.kept.first) row.lost_first = true;
 }
 
 void DimensionChanges::add_to(SeriesChanges& series) {
@@ -172,22 +178,57 @@ void DimensionChanges::flush(WriteTxn& txn, const Tables& tables) {
   stretches_.clear();
 }
 
+// Narrows the times of a value to the entries of the series that are left.
+void DimensionChanges::look_at_rest(const Txn& txn, const Tables& tables, const StretchPlace& place, Row& row) {
+  const SeriesRef ref{tables.series, place.tenant, runs_series(row.half), kFinestOfRuns};
+  const auto left = outermost_entries(txn, ref, {place.number << kStretchShift, (place.number + 1) << kStretchShift});
+  if (!left) return;
+  if (left->from_ms > row.kept.first.time_ms) row.kept.first = {left->from_ms, 0};
+  row.kept.last_ms = std::min(row.kept.last_ms, left->before_ms - 1);
+}
+
+// Looks for the first runs with these values among the next runs. Few are looked at, because the writing thread does it; records are
+// deleted oldest first, so mostly it is one of them.
+void DimensionChanges::look_for_first(const Txn& txn, const Tables& tables, const StretchPlace& place,
+                                      std::map<std::string_view, Row*> rows) {
+  constexpr int kMostRuns = 512;
+  model::RecordKey from = rows.begin()->second->kept.first;
+  for (const auto& [value, row] : rows) from = std::min(from, row->kept.first);
+  Cursor cursor(txn, tables.runs.handle);
+  bool more = cursor.at_or_after(place_key(place.tenant, from));
+  for (int looked_at = 0; more && looked_at < kMostRuns && !rows.empty(); more = cursor.next(), ++looked_at) {
+    const model::RecordKey key = record_key_of(cursor.key());
+    if (tenant_of(cursor.key()) != place.tenant || stretch_of_time(key.time_ms) != place.number) return;
+    std::vector<model::Dimension> dimensions;
+    try {
+      dimensions = decode_run_head(cursor.key(), cursor.value()).run.dimensions;
+    } catch (const BadValue&) {  // verify reports it
+    }
+    for (const model::Dimension& one : dimensions) {
+      const auto found = one.name == place.dimension ? rows.find(one.value) : rows.end();
+      if (found == rows.end() || key < found->second->kept.first) continue;
+      found->second->kept.first = key;
+      rows.erase(found);
+    }
+  }
+}
+
 void DimensionChanges::write(WriteTxn& txn, const Tables& tables, const StretchPlace& place, Stretch& stretch) {
   const KeyBytes head = stretch_key(place.tenant, place.dimension, place.number);
   StretchHead after = stretch.kept;
   after.values += stretch.fresh;
   for (const auto& [value, row] : stretch.rows) after.runs = plus(after.runs, row.runs);
   if (after.runs == 0) return erase_stretch(txn, tables, head);
+  std::map<std::string_view, Row*> without_first;
   for (auto& [value, row] : stretch.rows) {
-    if (!row.is_there || (row.runs == 0 && !row.removed)) continue;
     row.kept.runs = plus(row.kept.runs, row.runs);
-    if (row.removed && row.kept.runs > 0) {
-      const SeriesRef ref{tables.series, place.tenant, runs_series(row.half), kFinestOfRuns};
-      if (const auto left = outermost_entries(txn, ref, {place.number << kStretchShift, (place.number + 1) << kStretchShift})) {
-        if (left->from_ms > row.kept.first.time_ms) row.kept.first = {left->from_ms, 0};
-        row.kept.last_ms = std::min(row.kept.last_ms, left->before_ms - 1);
-      }
-    }
+    if (!row.is_there || !row.removed || row.kept.runs == 0) continue;
+    look_at_rest(txn, tables, place, row);
+    if (row.lost_first) without_first.emplace(value, &row);
+  }
+  if (!without_first.empty()) look_for_first(txn, tables, place, std::move(without_first));
+  for (const auto& [value, row] : stretch.rows) {
+    if (!row.is_there || (row.runs == 0 && !row.removed)) continue;
     const KeyBytes key = row_key(head, value);
     txn.put(tables.dimensions.handle, key, encode_value_row(key, row.kept));
   }

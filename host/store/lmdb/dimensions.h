@@ -25,8 +25,8 @@ Half value_half(const model::Dimension& dimension);  // identifies the value in 
 
 struct ValueRow {
   std::uint64_t runs = 0;
-  model::RecordKey first;    // the first run; once that is gone, the beginning of the first entry of the series
-  std::int64_t last_ms = 0;  // likewise
+  model::RecordKey first;    // the first run; if it is gone and the next one not found, the beginning of the first entry of the series
+  std::int64_t last_ms = 0;  // of the last run; if it is gone, the end of the last entry at most
 };
 struct StretchHead {
   std::string dimension;
@@ -55,6 +55,7 @@ class DimensionChanges {
     Half half{};
     bool is_there = false;
     bool removed = false;
+    bool lost_first = false;
     std::int64_t runs = 0;                         // change of their number
     std::map<std::int64_t, std::int64_t> entries;  // the same by finest entry of the series
   };
@@ -70,6 +71,8 @@ class DimensionChanges {
     std::int64_t number = 0;
   };
 
+  static void look_at_rest(const Txn& txn, const Tables& tables, const StretchPlace& place, Row& row);
+  static void look_for_first(const Txn& txn, const Tables& tables, const StretchPlace& place, std::map<std::string_view, Row*> rows);
   static void write(WriteTxn& txn, const Tables& tables, const StretchPlace& place, Stretch& stretch);
   Stretch& stretch_of(const Txn& txn, const Tables& tables, const RunKey& place, const std::string& dimension);
   Row& row_of(const Txn& txn, const Tables& tables, const RunKey& place, const model::Dimension& dimension, Stretch& stretch);
