@@ -116,27 +116,35 @@ const model::KeyRecord* KeyRing::find(const Snapshot& snapshot, std::string_view
   return found;
 }
 
+template <class Find>
+std::shared_ptr<const model::KeyRecord> KeyRing::look_up(Find find) {
+  auto snapshot = current();
+  const model::KeyRecord* record = find(*snapshot);
+  if (record == nullptr && look_ && look_()) {
+    snapshot = current();
+    record = find(*snapshot);
+  }
+  return record == nullptr ? nullptr : std::shared_ptr<const model::KeyRecord>(snapshot, record);
+}
+
 Result<Principal> KeyRing::admit(const std::vector<std::string>& authorization, Scope scope) {
   if (authorization.empty()) return refused(Code::unauthorized, "no Authorization header; send Authorization: Bearer <key>");
   if (authorization.size() > 1)
     return refused(Code::unauthorized, "several Authorization headers; send exactly one: Authorization: Bearer <key>");
   const auto key = bearer_key(authorization.front());
   if (!key) return refused(Code::unauthorized, "Authorization is not of the form \"Bearer <key>\"");
-  auto snapshot = current();
-  const model::KeyRecord* record = find(*snapshot, *key);
-  if (!record && look_ && look_()) {
-    snapshot = current();
-    record = find(*snapshot, *key);
-  }
+  const auto record = look_up([&](const Snapshot& known) { return find(known, *key); });
   if (!record) return refused(Code::unauthorized, "unknown key; create one with: runwarden keys create");
   return principal_of(*record, scope);
 }
 
 Result<Principal> KeyRing::admit_id(const std::string& key_id, Scope scope) {
-  const auto snapshot = current();
-  const auto found = snapshot->by_id.find(key_id);
-  if (found == snapshot->by_id.end()) return refused(Code::unauthorized, "the key " + key_id + " no longer exists; use another one");
-  return principal_of(snapshot->keys[found->second], scope);
+  const auto record = look_up([&](const Snapshot& known) -> const model::KeyRecord* {
+    const auto found = known.by_id.find(key_id);
+    return found == known.by_id.end() ? nullptr : &known.keys[found->second];
+  });
+  if (!record) return refused(Code::unauthorized, "the key " + key_id + " no longer exists; use another one");
+  return principal_of(*record, scope);
 }
 
 Result<Principal> KeyRing::principal_of(const model::KeyRecord& record, Scope scope) {

@@ -67,6 +67,9 @@ class KeyRing {
   };
 
   std::shared_ptr<const Snapshot> current();
+  // Of a key that `find` returns from a snapshot, or null. If it is unknown, asks once whether another process has made it.
+  template <class Find>
+  std::shared_ptr<const model::KeyRecord> look_up(Find find);
   Result<Principal> principal_of(const model::KeyRecord& record, Scope scope);
   static const model::KeyRecord* find(const Snapshot& snapshot, std::string_view key);
 

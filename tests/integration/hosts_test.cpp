@@ -52,12 +52,12 @@ TEST_F(Hosts, KeysMadeOnOne_WorkOnTheOtherAtOnceAndEndWithTheirSessionsWithinASe
   ServiceProcess& a = add_host();
   ServiceProcess& b = add_host();
   const std::string key = a.make_key("acme", "ingest,read");
-  EXPECT_EQ(b.get("/v1/runs", key).status, 200);
-  const HttpAnswer login = b.request(post_request("/v1/session", json{{"key", key}}.dump()));
+  const HttpAnswer login = a.request(post_request("/v1/session", json{{"key", key}}.dump()));
   ASSERT_EQ(login.status, 200) << login.body;
   const std::string cookie = login.header("set-cookie");
   const auto by_session = [&] { return b.request(get_request("/v1/runs", "Cookie: " + cookie.substr(0, cookie.find(';')) + "\r\n")).status; };
-  EXPECT_EQ(by_session(), 200);
+  EXPECT_EQ(by_session(), 200) << "of a key that this host has not heard of";
+  EXPECT_EQ(b.get("/v1/runs", key).status, 200);
   const json keys = json::parse(a.cli({"keys", "list", "--json"}).out);
   ASSERT_EQ(a.cli({"keys", "revoke", keys[0]["id"].get<std::string>()}).exit_code, 0);
   const auto until = SteadyClock::now() + std::chrono::seconds(1);

@@ -230,6 +230,18 @@ TEST_F(RingTest, WhenAnotherHostAddedTheKey_LooksForItBeforeItIsRefused) {
   EXPECT_EQ(looks, 1) << "a key that is known is not looked for";
 }
 
+TEST_F(RingTest, WhenAnotherHostAddedTheKeyOfASession_LooksForItBeforeItIsRefused) {
+  std::vector<model::KeyRecord> known;
+  std::uint64_t version = 1;
+  const auto look = [&] {
+    known.push_back(record_of("key_1", "rw_a_b"));
+    return ++version > 0;
+  };
+  KeyRing elsewhere({[&] { return known; }, [&] { return version; }, look}, clock);
+  EXPECT_TRUE(elsewhere.admit_id("key_1", Scope::ingest).ok());
+  EXPECT_FALSE(elsewhere.admit_id("key_2", Scope::ingest).ok());
+}
+
 TEST_F(RingTest, WhileNothingChanges_ReadsTheStoreOnce) {
   keys.put(record_of("key_1", "rw_a_b"));
   for (int i = 0; i < 100; ++i) ASSERT_TRUE(ring.admit({"Bearer rw_a_b"}, Scope::ingest).ok());
