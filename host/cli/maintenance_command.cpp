@@ -9,6 +9,7 @@
 #include "base/time_text.h"
 #include "config/core_types.h"
 #include "part_settings/part_settings.h"
+#include "store/engines/engine_module.h"
 #include "store/lmdb/store_folder.h"
 #include "store/open_store.h"
 
@@ -48,7 +49,7 @@ bool MaintenanceCommand::interrupted() {
 bool MaintenanceCommand::find_store(IfNoStore if_none) {
   if (!settings_) settings_ = context_.settings();
   if (!settings_) return false;
-  if (in_database()) return true;
+  if (in_database()) return if_none == IfNoStore::refuse || find_schema();
   const std::filesystem::path folder = settings_->store.path;
   if (const Status lost = store::refuse_lost_store(folder); !lost.ok()) {
     context_.refuse(lost.error().detail);
@@ -59,13 +60,27 @@ bool MaintenanceCommand::find_store(IfNoStore if_none) {
     context_.refuse("no store at " + folder.string() + " is visible to this user; check --config and --data-dir");
     return false;
   }
+  return make_store();
+}
+
+bool MaintenanceCommand::make_store() {
   store::StoreSettings opening;
-  opening.state_dir = folder;
+  opening.postgres = part_settings::postgres_target(*settings_);
+  opening.state_dir = settings_->store.path;
   opening.max_bytes = static_cast<std::uint64_t>(settings_->store.map_size_bytes);
   if (settings_->ledger.enabled) opening.ledger = store::StoreSettings::Ledger::on;
   const auto made = store::open_store(opening, clock_, store::Role::command);
   if (!made.ok()) context_.refuse(made.error().detail);
   return made.ok();
+}
+
+// Makes the schema of an empty database.
+bool MaintenanceCommand::find_schema() {
+  const auto engine = store::postgres_engine();
+  if (!engine.ok()) return context_.refuse(engine.error().detail) == kFine;
+  const auto schema = (*engine)->migrate(*part_settings::postgres_target(*settings_), clock_, false);
+  if (!schema.ok()) return context_.refuse(schema.error().detail) == kFine;
+  return schema->version > 0 || make_store();
 }
 
 bool MaintenanceCommand::in_database() const {
@@ -83,7 +98,7 @@ bool MaintenanceCommand::find_folder(const char* instead) {
 bool MaintenanceCommand::find_stopped_store(IfNoStore if_none) {
   if (!settings_) settings_ = context_.settings();
   if (!settings_) return false;
-  if (in_database()) return true;  // a database accepts concurrent writers
+  if (in_database()) return find_store(if_none);  // a database accepts concurrent writers
   if (if_none == IfNoStore::refuse && !find_store(if_none)) return false;
   auto lock = store::ServiceLock::take(settings_->store.path);
   if (!lock.ok()) {

@@ -47,6 +47,9 @@ class MaintenanceCommand {
   int refuse(const Error& error);
 
  private:
+  bool find_schema();
+  bool make_store();
+
   Context& context_;
   SystemClock clock_;
   std::optional<config::Settings> settings_;

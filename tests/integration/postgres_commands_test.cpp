@@ -95,6 +95,13 @@ TEST_F(PostgresCommands, Migrate_MakesTheSchemaOnceAndTellsOfIt) {
   EXPECT_THAT(on_folder({"migrate"}).err, HasSubstr("store.driver is lmdb"));
 }
 
+TEST_F(PostgresCommands, Import_MakesTheSchemaOfAnEmptyDatabase) {
+  ASSERT_EQ(on_folder({"keys", "create", "--tenant", "acme"}).exit_code, 0);
+  const CommandResult imported = on_database({"import"}, on_folder({"export", "--tenant", "acme"}).out);
+  EXPECT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_EQ(on_database({"verify"}).exit_code, 0);
+}
+
 TEST_F(PostgresCommands, Keys_GoFromAFolderToADatabaseAndBack) {
   ASSERT_EQ(on_folder({"keys", "create", "--tenant", "acme", "--scopes", "ingest,read", "--name", "ci"}).exit_code, 0);
   ASSERT_EQ(on_folder({"keys", "create", "--tenant", "other", "--expires", "90d"}).exit_code, 0);
