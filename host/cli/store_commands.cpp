@@ -22,7 +22,7 @@ std::string since_text(std::int64_t now_ms, std::int64_t last_ms) {
 
 int accept_clock(Context& context, bool json) {
   MaintenanceCommand command(context);
-  if (!command.find_folder("nothing: its hosts use the database's clock") || !command.find_store(IfNoStore::refuse)) return kWanting;
+  if (!command.find_store(IfNoStore::refuse)) return kWanting;
   const auto accepted = store::accept_clock(command.maintenance());
   if (!accepted.ok()) return command.refuse(accepted.error());
   const auto last_ms = last_use_ms(accepted->last_use);
@@ -43,14 +43,15 @@ int accept_clock(Context& context, bool json) {
 }
 
 void add_accept_clock(CLI::App& store, Context& context) {
-  CLI::App* command = store.add_subcommand("accept-clock", "Confirm that the machine's clock is right, so that deletion resumes");
+  CLI::App* command = store.add_subcommand("accept-clock", "Confirm that the clock is right, so that deletion resumes");
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print a JSON object: machineTime, and the previous lastUse");
   command->footer(
       "If the log reports clock_jumped, check the clock first (timedatectl). If it is wrong, correct it; there is nothing to accept. If\n"
       "it is right because the service was stopped for a long time, a backup was restored, or the earlier time was wrong, accept it:\n"
       "records, answers to Idempotency-Keys and keys then expire by it, and records past their retention are deleted.\n"
-      "Can run while the service is running, which applies it within a second, or before it starts.\n\n"
+      "Can run while the service is running, which applies it within a second, or before it starts. Hosts that share a database follow\n"
+      "its clock, which is then the one to check and accept.\n\n"
       "Example:\n  runwarden store accept-clock");
   command->callback([&context, json] { context.exit_code = accept_clock(context, *json); });
 }

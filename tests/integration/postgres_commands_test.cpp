@@ -102,6 +102,17 @@ TEST_F(PostgresCommands, Import_MakesTheSchemaOfAnEmptyDatabase) {
   EXPECT_EQ(on_database({"verify"}).exit_code, 0);
 }
 
+TEST_F(PostgresCommands, AcceptClock_ConfirmsTheDatabasesClock) {
+  ServiceProcess::Options options;
+  options.store = store();
+  const ServiceProcess host(options);
+  sql("INSERT INTO runwarden.counter VALUES ('clock', 4102444800000) ON CONFLICT (name) DO UPDATE SET value = excluded.value");
+  const CommandResult accepted = host.cli({"store", "accept-clock"});
+  EXPECT_EQ(accepted.exit_code, 0) << accepted.err;
+  EXPECT_THAT(accepted.out, HasSubstr("is accepted as the time; the store was last in use at 2100-01-01T00:00:00.000Z"));
+  EXPECT_THAT(json::parse(host.cli({"store", "accept-clock", "--json"}).out)["lastUse"].get<std::string>(), Not(HasSubstr("2100")));
+}
+
 TEST_F(PostgresCommands, Keys_GoFromAFolderToADatabaseAndBack) {
   ASSERT_EQ(on_folder({"keys", "create", "--tenant", "acme", "--scopes", "ingest,read", "--name", "ci"}).exit_code, 0);
   ASSERT_EQ(on_folder({"keys", "create", "--tenant", "other", "--expires", "90d"}).exit_code, 0);

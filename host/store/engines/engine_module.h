@@ -27,6 +27,7 @@ class EngineModule {
   virtual Result<Purged> purge(const MaintenanceContext& maintenance, const PurgeQuery& query) const = 0;
   virtual Result<Expired> count_purge(const MaintenanceContext& maintenance, const PurgeQuery& query) const = 0;
   virtual Result<Verified> verify(const MaintenanceContext& maintenance) const = 0;
+  virtual Result<AcceptedClock> accept_clock(const MaintenanceContext& maintenance) const = 0;
 };
 
 // What the library exports: the version of runwarden that it was built with, and the module.

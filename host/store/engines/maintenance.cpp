@@ -45,4 +45,10 @@ Result<Verified> verify(const MaintenanceContext& maintenance) {
       [&] { return lmdb::verify(maintenance); });
 }
 
+Result<AcceptedClock> accept_clock(const MaintenanceContext& maintenance) {
+  return by_place<AcceptedClock>(
+      maintenance, [&](const EngineModule& engine) { return engine.accept_clock(maintenance); },
+      [&] { return lmdb::accept_clock(maintenance); });
+}
+
 }  // namespace runwarden::store

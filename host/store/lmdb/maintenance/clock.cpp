@@ -1,11 +1,12 @@
 #include "store/lmdb/keys.h"
 #include "store/lmdb/last_use.h"
+#include "store/lmdb/maintenance/commands.h"
 #include "store/lmdb/maintenance/open_store.h"
 #include "store/maintenance_commands.h"
 
 namespace runwarden::store {
 
-Result<AcceptedClock> accept_clock(const MaintenanceContext& maintenance) {
+Result<AcceptedClock> lmdb::accept_clock(const MaintenanceContext& maintenance) {
   return guarded(maintenance, [&]() -> Result<AcceptedClock> {
     OpenStore store(maintenance.folder, maintenance.max_bytes, StoreUse::Kind::shared, LmdbSettings::IfOlder::refuse);
     WriteTxn txn = store.env.write();

@@ -1,5 +1,4 @@
-// Implements store/maintenance_commands.h for a store in a folder. Copying and the clock exist for this engine only, and are declared
-// there.
+// Implements store/maintenance_commands.h for a store in a folder. Copying exists for this engine only, and is declared there.
 #pragma once
 
 #include "store/maintenance_commands.h"
@@ -11,5 +10,6 @@ Result<Imported> import_lines(const MaintenanceContext& maintenance, const LineS
 Result<Purged> purge(const MaintenanceContext& maintenance, const PurgeQuery& query);
 Result<Expired> count_purge(const MaintenanceContext& maintenance, const PurgeQuery& query);
 Result<Verified> verify(const MaintenanceContext& maintenance);
+Result<AcceptedClock> accept_clock(const MaintenanceContext& maintenance);
 
 }  // namespace runwarden::store::lmdb

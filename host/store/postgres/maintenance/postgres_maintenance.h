@@ -27,6 +27,9 @@ Result<Expired> count_purge(const ConnectSettings& connect, const MaintenanceCon
 // Reads everything that belongs to one day as of one moment.
 Result<Verified> verify(const ConnectSettings& connect, const MaintenanceContext& maintenance);
 
+// Confirms the database's clock.
+Result<AcceptedClock> accept_clock(const ConnectSettings& connect, const MaintenanceContext& maintenance);
+
 // With `raise`, does the missing steps; otherwise only looks.
 Result<SchemaStatus> migrate(const ConnectSettings& connect, const Clock& clock, bool raise);
 

@@ -54,6 +54,9 @@ class PostgresModule final : public EngineModule {
   Result<Verified> verify(const MaintenanceContext& maintenance) const override {
     return connected<Verified>(maintenance, [&](const ConnectSettings& at) { return postgres::verify(at, maintenance); });
   }
+  Result<AcceptedClock> accept_clock(const MaintenanceContext& maintenance) const override {
+    return connected<AcceptedClock>(maintenance, [&](const ConnectSettings& at) { return postgres::accept_clock(at, maintenance); });
+  }
 
  private:
   template <class Done, class Work>
