@@ -5,6 +5,13 @@
 
 namespace runwarden::store::postgres {
 
+std::string away_text(const PgFault& fault) {
+  constexpr std::string_view kReadOnly = "25006";
+  if (fault.sqlstate == kReadOnly) return kTakesNoWrites;
+  return (fault.kind == PgFault::Kind::away ? "the database does not accept writes: " : "the database is unreachable: ") +
+         std::string(fault.what());
+}
+
 PgFault::Kind kind_of(std::string_view sqlstate) {
   using Kind = PgFault::Kind;
   constexpr std::array<std::string_view, 5> kAgain = {"40001", "40P01", "55P03", "23505", "23503"};

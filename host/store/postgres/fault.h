@@ -23,6 +23,17 @@ struct PgFault : std::runtime_error {
   std::string sqlstate;  // empty if the connection was lost
 };
 
+// No connection was made.
+struct CannotConnect : PgFault {
+  using PgFault::PgFault;
+};
+
+// Of a standby, and where transactions are read-only.
+constexpr const char* kTakesNoWrites = "the database is a standby, or read-only; name its primary in store.dsn";
+
+// Says what the fault means for those who want to store something: the database cannot be reached, or takes no writes now.
+std::string away_text(const PgFault& fault);
+
 // The kind of fault that a SQLSTATE (PostgreSQL's appendix A) means.
 PgFault::Kind kind_of(std::string_view sqlstate);
 

@@ -42,8 +42,8 @@ CommitQueue::Limits limits_of(const PostgresSettings& settings) {
 
 bool fence_failed(const PgFault& fault) { return fault.sqlstate == kNotNull || fault.sqlstate == kDivisionByZero; }
 
-std::string away_text(std::string_view why) {
-  return "the database is unreachable; nothing was stored, retry later (" + std::string(why) + ")";
+std::string refusal_text(const std::string& why) {
+  return why + "; nothing was stored, retry later";
 }
 
 }  // namespace
@@ -117,7 +117,7 @@ void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResul
     }
   };
   if (setup_.lacks_standby && setup_.lacks_standby()) return all(Outcome::away, kNoStandby);
-  if (away_ && steady_clock::now() < connect_again_) return all(Outcome::away, away_text(away_why_));
+  if (away_ && steady_clock::now() < connect_again_) return all(Outcome::away, refusal_text(away_why_));
   bool reconnected = false;
   for (int tries = 1;; ++tries) {
     std::fill(results.begin(), results.end(), WriteResult{});
@@ -125,17 +125,17 @@ void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResul
     switch (tried.how) {
       case Attempt::How::committed: return;
       case Attempt::How::in_doubt: return all(Outcome::in_doubt, tried.why);
-      case Attempt::How::away: note_away(tried.why); return all(Outcome::away, away_text(tried.why));
+      case Attempt::How::away: note_away(tried.why); return all(Outcome::away, refusal_text(tried.why));
       case Attempt::How::lost:
         // It may have been lost while idle, which says nothing about the server.
         if (reconnected) {
           note_away(tried.why);
-          return all(Outcome::away, away_text(tried.why));
+          return all(Outcome::away, refusal_text(tried.why));
         }
         reconnected = true;
         break;
       case Attempt::How::again:
-        if (tries >= kMostTries) return all(Outcome::away, away_text("too many concurrent writes of the same rows: " + tried.why));
+        if (tries >= kMostTries) return all(Outcome::away, refusal_text("too many concurrent writes of the same rows: " + tried.why));
         note_retry(tried.sqlstate);
         wait_before_retry(tries);
         break;
@@ -145,12 +145,12 @@ void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResul
 
 Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
   using How = Attempt::How;
-  if (!connection_ && setup_.is_away && setup_.is_away()) return {How::away, "it does not answer"};
+  if (!connection_ && setup_.is_away && setup_.is_away()) return {How::away, "the database does not answer"};
   try {
     if (!connection_) connect();
   } catch (const PgFault& fault) {
     connection_.reset();
-    return {How::away, fault.what()};
+    return {How::away, away_text(fault)};
   }
   Batch work(batch, results, next_rules());
   bool commit_sent = false;
@@ -167,7 +167,7 @@ Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<Write
   } catch (const PgFault& fault) {
     if (fault.kind == PgFault::Kind::lost) {
       connection_.reset();
-      return commit_sent ? settled(work, fault.what()) : Attempt{How::lost, fault.what()};
+      return commit_sent ? settled(work, fault.what()) : Attempt{How::lost, away_text(fault)};
     }
     return refused(work, fault);
   } catch (const std::exception& fault) {
@@ -215,7 +215,7 @@ Lane::Attempt Lane::refused(const Batch& batch, const PgFault& fault) {
   if (fence_failed(fault) || fault.kind == PgFault::Kind::again) return {How::again, fault.what(), fault.sqlstate};
   if (fault.kind == PgFault::Kind::away) {
     connection_.reset();
-    return {How::away, fault.what()};
+    return {How::away, away_text(fault)};
   }
   if (fault.kind == PgFault::Kind::no_part) return make_days(batch, fault);
   throw fault;
@@ -236,8 +236,9 @@ Lane::Attempt Lane::make_days(const Batch& batch, const PgFault& missing) {
     return {Attempt::How::again, missing.what()};
   } catch (const PgFault& fault) {
     if (connection_) end_transaction();
-    if (fault.kind == PgFault::Kind::lost) return {Attempt::How::lost, fault.what()};
-    return {fault.kind == PgFault::Kind::away ? Attempt::How::away : Attempt::How::again, fault.what()};
+    if (fault.kind == PgFault::Kind::lost) return {Attempt::How::lost, away_text(fault)};
+    if (fault.kind == PgFault::Kind::away) return {Attempt::How::away, away_text(fault)};
+    return {Attempt::How::again, fault.what()};
   }
 }
 
@@ -287,14 +288,14 @@ Lane::Attempt Lane::settled(const Batch& batch, const std::string& why) {
       note_committed(batch, 0);
       return {How::committed, {}};
     } catch (const PgFault& fault) {
-      last = fault.what();
+      last = away_text(fault);
     }
     if (steady_clock::now() >= until) break;
     in_doubt_ = true;
     queue_->refuse_waiting([&] {
       WriteResult result;
       result.outcome = Outcome::away;
-      result.detail = away_text(last);
+      result.detail = refusal_text(last);
       return result;
     }());
     std::this_thread::sleep_for(kBetweenSettles);

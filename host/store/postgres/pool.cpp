@@ -33,8 +33,7 @@ Pool::Lease::Lease(Pool& of) : pool(of), connection(of.take()) {}
 Pool::Lease::~Lease() { pool.give_back(std::move(connection)); }
 
 void Pool::throw_as_store_error(const PgFault& fault) {
-  if (fault.kind == PgFault::Kind::lost || fault.kind == PgFault::Kind::away)
-    throw StoreAway(std::string("the database is unreachable: ") + fault.what());
+  if (fault.kind == PgFault::Kind::lost || fault.kind == PgFault::Kind::away) throw StoreAway(away_text(fault));
   throw StoreError(std::string("the database reported an error: ") + fault.what());
 }
 

@@ -166,7 +166,7 @@ bool Watch::try_look() {
     connection_.reset();
     server_due_ = {};
     if (since != Steady::time_point()) away_ms_ += std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - since).count();
-    set_refusal(std::string("the database is unreachable: ") + fault.what());
+    set_refusal(away_text(fault));
     return false;
   }
 }
@@ -230,7 +230,7 @@ void Watch::send_heartbeat() {
     } catch (const PgFault& fault) {
       if (connection_->lost()) throw;
       connection_->rollback();
-      set_refusal(std::string("the database does not accept writes: ") + fault.what());
+      set_refusal(away_text(fault));
     }
   }
   const Rows hosts = connection_->query(kHosts, std::move(Params().i64(now_ms - kHostGoneMs)));
@@ -241,7 +241,7 @@ void Watch::look_at_server() {
   const Rows server = connection_->query(kServer);
   lacks_standby_ = rules_.require_sync_standby && !server.boolean(0, 1);
   if (server.boolean(0, 0)) {
-    set_refusal("the database is a standby, or read-only; name its primary in store.dsn");
+    set_refusal(kTakesNoWrites);
   } else if (lacks_standby_) {
     set_refusal("the database has no synchronous standby, which store.require_sync_standby requires");
   } else {

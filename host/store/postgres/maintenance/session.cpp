@@ -19,7 +19,7 @@ Error error_of(const PgFault& fault) {
   const std::string said = fault.what();
   switch (fault.kind) {
     case PgFault::Kind::lost: return unavailable("store: the connection to the database was lost: " + said + "; try again");
-    case PgFault::Kind::away: return unavailable("store: the database does not accept writes now: " + said + "; try again when it does");
+    case PgFault::Kind::away: return unavailable("store: " + away_text(fault) + "; try again when it does");
     case PgFault::Kind::again: return unavailable("store: a concurrent transaction interfered: " + said + "; try again");
     default: return unavailable("store: the database reported an error: " + said);
   }
