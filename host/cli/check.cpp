@@ -75,7 +75,7 @@ std::string store_fault(const config::Settings& settings) {
          "\": " + open_fault(wanted, code, OpenFor::writing);
 }
 
-// The fault of the connection settings, the database engine, or the database itself, which may be down; empty: none.
+// The fault of the connection settings, the database engine, or the database itself; empty: none.
 std::string database_fault(const config::Settings& settings, const store::PostgresTarget& place, std::vector<std::string>& warnings) {
   const auto engine = store::postgres_engine();
   if (!engine.ok()) return settings.fault_of("store.driver") + engine.error().detail;
@@ -143,9 +143,8 @@ void add_check(CLI::App& app, Context& context) {
   auto json = std::make_shared<bool>(false);
   command->add_flag("--json", *json, "Print one JSON object: ok, config, errors, warnings, detectors");
   command->footer(
-      "Reports every error with file, line and column, and exits with 1 if there is one. Does not affect a running service. An "
-      "unreachable\n"
-      "database is a warning; one that rejects the connection (certificate, password, schema) is an error.\n\n"
+      "Reports every error with file, line and column, and exits with 1 if there is one. Does not affect a running service. A database\n"
+      "that serve could not use now is an error: unreachable, read-only, with another schema or encoding, or a role without the rights.\n\n"
       "Example:\n  runwarden check --config /etc/runwarden/runwarden.yaml");
   command->callback([&context, json] { context.exit_code = check(context, *json); });
 }

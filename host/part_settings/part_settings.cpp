@@ -75,7 +75,9 @@ std::optional<store::PostgresTarget> postgres_target(const config::Settings& set
                                .patience_ms = store.patience_ms,
                                .require_sync_standby = store.require_sync_standby,
                                .prepared = store.prepared,
-                               .allow_plaintext = store.allow_plaintext};
+                               .allow_plaintext = store.allow_plaintext,
+                               .dsn_fault = settings.fault_of("store.dsn"),
+                               .password_file_fault = settings.fault_of("store.password_file")};
 }
 
 store::StoreSettings store_settings(const config::Settings& settings) {

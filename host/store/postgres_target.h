@@ -17,6 +17,9 @@ struct PostgresTarget {
   bool require_sync_standby = false;
   bool prepared = true;          // statements; a pooler may not take them
   bool allow_plaintext = false;  // to an address that is not this machine's
+  // How faults of these two begin: the key, and where it is written.
+  std::string dsn_fault = "config: store.dsn: ";
+  std::string password_file_fault = "config: store.password_file: ";
 };
 
 }  // namespace runwarden::store

@@ -95,6 +95,60 @@ TEST_F(PostgresCommands, Migrate_MakesTheSchemaOnceAndTellsOfIt) {
   EXPECT_THAT(on_folder({"migrate"}).err, HasSubstr("store.driver is lmdb"));
 }
 
+// What serve refuses, check and migrate refuse as well.
+class UnfitDatabases : public PostgresCommands {
+ protected:
+  void expect_refused(const std::string& dsn, const std::string& why, const std::vector<std::string>& commands) {
+    const std::string config =
+        folder_.write("unfit.yaml", "server: {address: \"127.0.0.1:0\"}\nstore:\n  driver: postgres\n  path: state\n  dsn: \"" + dsn +
+                                        "\"\ndetectors: {include: [], enabled: []}\n");
+    for (const std::string& command : commands) {
+      const CommandResult result = run(config, {command});
+      EXPECT_EQ(result.exit_code, 1) << command << result.out;
+      EXPECT_THAT(result.err, HasSubstr(why)) << command;
+      if (command == "check") {
+        EXPECT_THAT(result.err, HasSubstr("config: store.dsn (" + config + ":5:8): "));
+      }
+    }
+  }
+  std::string dsn() const { return PostgresServer::shared().dsn(database_); }
+};
+
+TEST_F(UnfitDatabases, ReadOnlyDatabase_IsRefusedAsSuch) {
+  ASSERT_EQ(on_database({"migrate"}).exit_code, 0);
+  PostgresServer::shared().admin().script("ALTER DATABASE " + database_ + " SET default_transaction_read_only = on");
+  expect_refused(dsn(), "the database is a standby, or read-only; name its primary in store.dsn", {"check", "serve"});
+}
+
+TEST_F(UnfitDatabases, RoleWithoutRights_IsRefusedWithWhatItLacks) {
+  PostgresServer::shared().admin().script("DROP ROLE IF EXISTS rw_reader; CREATE ROLE rw_reader LOGIN");
+  std::string as_reader = dsn();
+  as_reader.replace(as_reader.find("user="), as_reader.find(' ', as_reader.find("user=")) - as_reader.find("user="), "user=rw_reader");
+  expect_refused(as_reader, "the role \"rw_reader\" lacks CREATE on database " + database_, {"check", "serve"});
+  ASSERT_EQ(on_database({"migrate"}).exit_code, 0);
+  expect_refused(as_reader, "permission denied", {"check", "serve"});
+  sql("GRANT USAGE ON SCHEMA runwarden TO rw_reader; GRANT SELECT ON ALL TABLES IN SCHEMA runwarden TO rw_reader");
+  expect_refused(as_reader, "the role \"rw_reader\" lacks INSERT on table runwarden.", {"check", "serve"});
+  sql("GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA runwarden TO rw_reader");
+  expect_refused(as_reader, "the role \"rw_reader\" lacks ownership on table runwarden.", {"check", "serve"});
+}
+
+TEST_F(UnfitDatabases, DatabaseThatIsAway_IsAFaultOfCheck) {
+  expect_refused("host=" + folder_.path().string() + " user=runwarden dbname=none", "cannot use the database", {"check"});
+}
+
+TEST_F(UnfitDatabases, FaultsOfTheDsnAndThePasswordFile_NameTheirPlace) {
+  expect_refused("host=db user=rw password=secret", "password_file", {"check"});
+  expect_refused("host=db user=rw sslpassword=secret", "it contains a secret, sslpassword=", {"check", "serve"});
+  folder_.write("db.password", "secret\n");
+  std::filesystem::permissions(folder_.path() / "db.password", std::filesystem::perms::owner_read | std::filesystem::perms::group_read);
+  const std::string config =
+      folder_.write("file.yaml", "store:\n  driver: postgres\n  path: state\n  dsn: \"host=db user=rw\"\n  password_file: db.password\n");
+  for (const char* command : {"check", "migrate"}) {
+    EXPECT_THAT(run(config, {command}).err, HasSubstr("config: store.password_file (" + config + ":5:18): ")) << command;
+  }
+}
+
 TEST_F(PostgresCommands, Import_MakesTheSchemaOfAnEmptyDatabase) {
   ASSERT_EQ(on_folder({"keys", "create", "--tenant", "acme"}).exit_code, 0);
   const CommandResult imported = on_database({"import"}, on_folder({"export", "--tenant", "acme"}).out);
@@ -305,6 +359,7 @@ TEST_F(PostgresCommands, ADatabaseThatIsAway_IsToldWithItsName) {
     const CommandResult result = run(away, command);
     EXPECT_EQ(result.exit_code, 1) << command[0];
     EXPECT_THAT(result.err, HasSubstr("database")) << command[0];
+    EXPECT_THAT(result.err, Not(HasSubstr("was lost"))) << command[0];
   }
 }
 

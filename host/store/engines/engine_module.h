@@ -15,8 +15,8 @@ class EngineModule {
  public:
   virtual ~EngineModule() = default;
 
-  // Checks the place as open() would, and changes nothing. Returns warnings, such as that no server answers, or an Error that names the
-  // configuration key or what the database refuses.
+  // Checks the place as open() would, and changes nothing. Returns warnings, or an Error that names the configuration key and
+  // why open() would fail.
   virtual Result<std::vector<std::string>> try_target(const PostgresTarget& place) const = 0;
   virtual Result<std::unique_ptr<Store>> open(const StoreSettings& settings, const Clock& clock, Role role) const = 0;
   // With `raise`, applies the missing steps.

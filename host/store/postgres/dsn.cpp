@@ -18,8 +18,9 @@ namespace {
 
 constexpr const char* kCertificates = "/etc/ssl/certs/ca-certificates.crt";
 
-Error fault(const char* key, const std::string& text) {
-  return {Code::validation_failed, std::string("config: store.") + key + ": " + text, {}, {}};
+// `of`: how faults of the key begin.
+Error fault(const std::string& of, const std::string& text) {
+  return {Code::validation_failed, of + text, {}, {}};
 }
 
 struct FreeOptions {
@@ -32,6 +33,15 @@ void add_words(const PQconninfoOption* option, Words& words) {
   for (; option != nullptr && option->keyword != nullptr; ++option) {
     if (option->val != nullptr && *option->val != '\0') words.emplace(option->keyword, option->val);
   }
+}
+
+// The first keyword with a secret, as libpq marks them; empty: none.
+std::string secret_in(const PQconninfoOption* option) {
+  for (; option != nullptr && option->keyword != nullptr; ++option) {
+    const bool is_set = option->val != nullptr && *option->val != '\0';
+    if (is_set && option->dispchar != nullptr && *option->dispchar == '*') return option->keyword;
+  }
+  return {};
 }
 
 std::vector<std::string> parts(const std::string& list) {
@@ -65,23 +75,29 @@ std::string host_elsewhere(const Words& words) {
   return {};
 }
 
+Status check_secret(const std::string& keyword, const PostgresTarget& place) {
+  if (keyword.empty()) return Nothing{};
+  if (keyword == "password")
+    return fault(place.dsn_fault, "it contains a password; put that into a file of mode 0600, and name it in store.password_file");
+  return fault(place.dsn_fault, "it contains a secret, " + keyword +
+                                    "=; for a client certificate, name in sslkey= a key file of mode 0600 without a password");
+}
+
 Status check_words(const Words& words, const PostgresTarget& place) {
-  if (words.contains("password"))
-    return fault("dsn", "it contains a password; put that into a file of mode 0600, and name it in store.password_file");
   if (words.contains("service"))
-    return fault("dsn", "service= is not supported, because it hides the database's address; write host, user and dbname");
+    return fault(place.dsn_fault, "service= is not supported, because it hides the database's address; write host, user and dbname");
   const auto mode = words.find("sslmode");
   const std::string elsewhere = host_elsewhere(words);
   if (elsewhere.empty() || place.allow_plaintext || mode == words.end() || mode->second == "verify-full") return Nothing{};
-  return fault("dsn", "sslmode=" + mode->second + " does not verify the server at \"" + elsewhere +
-                          "\"; write sslmode=verify-full, or set store.allow_plaintext: true");
+  return fault(place.dsn_fault, "sslmode=" + mode->second + " does not verify the server at \"" + elsewhere +
+                                    "\"; write sslmode=verify-full, or set store.allow_plaintext: true");
 }
 
 }  // namespace
 
 Result<ConnectSettings> connect_settings(const PostgresTarget& place) {
   if (place.dsn.empty())
-    return fault("dsn",
+    return fault(place.dsn_fault,
                  "required by driver postgres: the database's address, such as \"host=db.internal user=runwarden dbname=runwarden\"");
   char* told = nullptr;
   const Options options(PQconninfoParse(place.dsn.c_str(), &told));
@@ -89,8 +105,9 @@ Result<ConnectSettings> connect_settings(const PostgresTarget& place) {
     std::string why = told == nullptr ? "it cannot be read" : told;
     PQfreemem(told);
     while (!why.empty() && why.back() == '\n') why.pop_back();
-    return fault("dsn", why);
+    return fault(place.dsn_fault, why);
   }
+  if (Status status = check_secret(secret_in(options.get()), place); !status.ok()) return std::move(status.error());
   Words words;
   add_words(options.get(), words);
   if (Status status = check_words(words, place); !status.ok()) return std::move(status.error());
@@ -109,7 +126,7 @@ Result<ConnectSettings> connect_settings(const PostgresTarget& place) {
   if (several && !words.contains("target_session_attrs")) settings.words.emplace_back("target_session_attrs", "read-write");
   if (!place.password_file.empty()) {
     auto password = read_secret_file(place.password_file);
-    if (!password.ok()) return fault("password_file", password.error().detail);
+    if (!password.ok()) return fault(place.password_file_fault, password.error().detail);
     settings.password = std::move(*password);
   }
   return settings;

@@ -16,6 +16,7 @@
 #include "model/record_ids.h"
 #include "store/postgres/note.h"
 #include "store/postgres/schema.h"
+#include "store/postgres/target_check.h"
 
 namespace runwarden::store::postgres {
 namespace {
@@ -288,6 +289,7 @@ Result<std::unique_ptr<Store>> open_postgres(const PostgresSettings& settings, c
   try {
     {
       Connection connection(settings.connect);
+      if (Status usable = check_target(connection); !usable.ok()) return cannot(usable.error().detail.c_str());
       if (schema_state(connection).version == 0) make_schema(connection, clock.wall_ms());
       if (Status fits = check_schema(connection); !fits.ok()) return std::move(fits.error());
     }

@@ -1,4 +1,4 @@
-// Tries a place as serve would, to check a configuration. Creates and changes nothing.
+// Whether a database is one to serve from. Creates and changes nothing.
 #pragma once
 
 #include <string>
@@ -9,8 +9,12 @@
 
 namespace runwarden::store::postgres {
 
-// Warnings: no database answers now, or no synchronous standby confirms commits. An Error: the reason why serve would refuse to start
-// whenever the database answers, such as its certificate, the password or its schema.
+// Whether it takes writes, its schema is this program's or can be made, and the role may do all that serving takes; the Error names the
+// remedy. Throws PgFault.
+Status check_target(Connection& connection);
+
+// Tries a place as serve would, to check a configuration. A warning: no synchronous standby confirms commits. The Error: why serve would
+// refuse to start.
 Result<std::vector<std::string>> try_target(const ConnectSettings& settings);
 
 }  // namespace runwarden::store::postgres

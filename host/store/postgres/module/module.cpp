@@ -15,7 +15,9 @@ class PostgresModule final : public EngineModule {
   Result<std::vector<std::string>> try_target(const PostgresTarget& place) const override {
     auto settings = connect_settings(place);
     if (!settings.ok()) return std::move(settings.error());
-    return postgres::try_target(*settings);
+    auto tried = postgres::try_target(*settings);
+    if (!tried.ok()) tried.error().detail = place.dsn_fault + tried.error().detail;
+    return tried;
   }
 
   Result<std::unique_ptr<Store>> open(const StoreSettings& opening, const Clock& clock, Role role) const override {
