@@ -114,6 +114,18 @@ class UnfitDatabases : public PostgresCommands {
   std::string dsn() const { return PostgresServer::shared().dsn(database_); }
 };
 
+TEST_F(UnfitDatabases, OtherEncoding_IsRefusedWithTheRemedy) {
+  for (const std::string encoding : {"LATIN1", "SQL_ASCII"}) {
+    PostgresServer::shared().drop_database(database_);
+    PostgresServer::shared().admin().script("CREATE DATABASE " + database_ + " ENCODING '" + encoding +
+                                            "' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'");
+    expect_refused(
+        dsn(),
+        "the database has the encoding " + encoding + "; name one in store.dsn that was created with ENCODING 'UTF8' TEMPLATE template0",
+        {"check", "migrate", "serve"});
+  }
+}
+
 TEST_F(UnfitDatabases, ReadOnlyDatabase_IsRefusedAsSuch) {
   ASSERT_EQ(on_database({"migrate"}).exit_code, 0);
   PostgresServer::shared().admin().script("ALTER DATABASE " + database_ + " SET default_transaction_read_only = on");

@@ -80,13 +80,23 @@ Connection::Connection(const ConnectSettings& settings) : settings_(settings) {
   if (!connection_) throw PgFault(PgFault::Kind::lost, {}, "out of memory for a connection");
   if (PQstatus(connection_.get()) != CONNECTION_OK) {
     const std::string why = first_line(PQerrorMessage(connection_.get()));
-    throw PgFault(PgFault::Kind::lost, {}, why + certificate_remedy(why));
+    throw CannotConnect(PgFault::Kind::lost, {}, why + certificate_remedy(why));
   }
+  want_utf8();
   PQsetNoticeReceiver(connection_.get(), NoticeSink::take, this);
   if (PQsetnonblocking(connection_.get(), 1) != 0) lose("cannot set it to nonblocking mode");
 }
 
 Connection::~Connection() = default;
+
+// Other encodings cannot hold every text, or change it.
+void Connection::want_utf8() {
+  const char* const encoding = PQparameterStatus(connection_.get(), "server_encoding");
+  if (encoding == nullptr || std::strcmp(encoding, "UTF8") == 0) return;
+  throw CannotConnect(PgFault::Kind::other, {},
+                      std::string("the database has the encoding ") + encoding +
+                          "; name one in store.dsn that was created with ENCODING 'UTF8' TEMPLATE template0");
+}
 
 SteadyClock::time_point Connection::deadline() const { return SteadyClock::now() + settings_.answer_timeout; }
 

@@ -34,7 +34,7 @@ struct ConnectSettings {
 
 class Connection {
  public:
-  // Throws PgFault.
+  // Throws PgFault, and CannotConnect if there is no connection to begin with.
   explicit Connection(const ConnectSettings& settings);
   ~Connection();
   Connection(const Connection&) = delete;
@@ -68,6 +68,7 @@ class Connection {
   };
   struct Sent;
   struct Answers;
+  void want_utf8();
   [[noreturn]] void lose(const std::string& what);
   void send(const Statement& statement, Sent& sent);
   Answers take_answers(const Sent& sent, std::chrono::steady_clock::time_point until);

@@ -17,6 +17,7 @@ Error unavailable(const std::string& text) {
 
 Error error_of(const PgFault& fault) {
   const std::string said = fault.what();
+  if (dynamic_cast<const CannotConnect*>(&fault) != nullptr) return unavailable("store: cannot use the database of store.dsn: " + said);
   switch (fault.kind) {
     case PgFault::Kind::lost: return unavailable("store: the connection to the database was lost: " + said + "; try again");
     case PgFault::Kind::away: return unavailable("store: " + away_text(fault) + "; try again when it does");
