@@ -33,7 +33,9 @@ void ReadinessCheck::check(const std::function<void(const Readiness&)>& done) {
   if (!known.reasons.empty()) return done(known);
   canary_.check([this, done](const std::string& fault) {
     Readiness later = now();
-    if (!fault.empty() && later.reasons.empty()) later.reasons.push_back(fault);  // otherwise the fault is a consequence
+    if (fault.empty() || !later.reasons.empty()) return done(later);  // the fault is a consequence of the reasons
+    std::string cause = store_.delayed_by();
+    later.reasons.push_back(cause.empty() ? fault : std::move(cause));
     done(later);
   });
 }

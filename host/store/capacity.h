@@ -32,6 +32,8 @@ class Capacity {
   virtual SpaceStatus space() = 0;
   // Whether a write would succeed now, and why not.
   virtual Status writable() = 0;
+  // What commits wait for if they take long; empty if the store knows nothing of it. Read from memory.
+  virtual std::string delayed_by() { return {}; }
   // Which part of the store was found damaged, and the remedy; empty if nothing was found. Requests that reach the damage fail; others do
   // not.
   virtual std::string damage() { return {}; }

@@ -152,6 +152,18 @@ TEST_F(Failover, RequiredStandbyThatIsMissing_MakesTheHostNotReady) {
   EXPECT_TRUE(comes_true([&] { return ready() == 503; }, std::chrono::seconds(5))) << "it is there, but commits do not wait for it";
 }
 
+TEST_F(Failover, CommitsThatWaitForAnAbsentStandby_AreToldAsThat) {
+  ASSERT_NO_FATAL_FAILURE(wait_for_standby(true));
+  ServiceProcess& host = add_host();
+  standby_->stop("fast");
+  EXPECT_TRUE(comes_true([&] {
+    const HttpAnswer ready = host.request(get_request("/readyz"));
+    return ready.status == 503 && ready.body.find("commits wait for a synchronous standby, and none is connected") != std::string::npos;
+  }));
+  primary_->set("synchronous_standby_names", "");
+  EXPECT_TRUE(comes_true([&] { return host.request(get_request("/readyz")).status == 200; }));
+}
+
 // Certificates of a test, by the program that Debian's PostgreSQL depends on.
 struct Certificates {
   Certificates(const std::string& authority, const std::string& name) {

@@ -93,6 +93,7 @@ class Engine final : public Store {
   std::size_t hosts() override { return watch_.hosts(); }
   SpaceStatus space() override { return watch_.space(); }
   Status writable() override { return watch_.writable(); }
+  std::string delayed_by() override;
   std::vector<MetricSample> samples() override;
 
   GroupStore& groups() override { return groups_; }

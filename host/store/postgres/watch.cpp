@@ -26,7 +26,7 @@ constexpr const char* kTellThatItLives =
 constexpr const char* kHosts = "SELECT count(*) FROM runwarden.host WHERE seen_ms > $1";
 const std::string kServer =
     std::string("SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool, ") + kHasSyncStandby +
-    ", (SELECT value FROM runwarden.counter WHERE name = 'clock_accepts')";
+    ", (SELECT value FROM runwarden.counter WHERE name = 'clock_accepts'), current_setting('synchronous_standby_names') <> ''";
 constexpr const char* kDeadRows =
     "SELECT relname::text, n_dead_tup FROM pg_stat_user_tables WHERE schemaname = 'runwarden' AND relname IN"
     " ('lane', 'open_run', 'head', 'idempotency', 'cluster', 'delivery', 'commit_last') ORDER BY relname";
@@ -250,6 +250,7 @@ void Watch::look_at_server() {
   clock_accepts_ = static_cast<std::uint64_t>(server.number(0, 2));
   const MutexLock lock(mutex_);
   server_.sync_standby = server.boolean(0, 1);
+  server_.lacks_wanted_standby = server.boolean(0, 3) && !server.boolean(0, 1);
 }
 
 void Watch::look_at_size() {

@@ -61,6 +61,7 @@ class Watch {
   std::size_t hosts() const { return hosts_; }  // that serve this database now; at least 1
   // The state of the server, for its operator.
   struct Server {
+    bool lacks_wanted_standby = false;  // commits wait for a synchronous standby, and none is connected
     bool sync_standby = false;
     std::vector<std::pair<std::string, std::uint64_t>> dead_rows;  // of the small, hot tables
   };
