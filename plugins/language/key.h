@@ -161,6 +161,7 @@ enum class Key : std::uint8_t {
   kTextVerbs,
   kSortingVerbs,
   kDoneBy,
+  kTypedVerbs,
   // Names that belong to no language.
   kStatusLabels,
   kReasonPhrases,

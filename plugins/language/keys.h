@@ -195,6 +195,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       lemmas(kTextVerbs, "text_verbs"),
       lemmas(kSortingVerbs, "sorting_verbs"),
       KeyInfo{kDoneBy, "done_by", KeyForm::kDoneBy},
+      lemmas(kTypedVerbs, "typed_verbs"),
       names(kStatusLabels, "status_labels"),
       names(kReasonPhrases, "reason_phrases"),
       names(kCallMembers, "call_members"),

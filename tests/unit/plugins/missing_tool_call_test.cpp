@@ -1381,6 +1381,21 @@ TEST(MissingToolCall, WhatADeedLeavesBehind_IsBackedByACallThatMayHaveDoneIt) {
   EXPECT_EQ(judged("book_berth", R"({"ship":"Petrel","berth":"C-4","remark":"the crew at the crane has to lift the mast"})"), 0u);
 }
 
+TEST(MissingToolCall, PushThatNoCommandMakes) {
+  const auto judged = [](std::string_view last, std::string_view output, std::string_view answer) {
+    RunBuilder run;
+    run.request("Fix the tide table, commit it and push it.").tool("bash", R"({"command":"sed -i s/41/36/ tides.csv"})", "");
+    run.tool("bash", R"({"command":"git commit -am 'Correct tides'"})", "[main 3be91c2] Correct tides");
+    return judge(run.tool("bash", last, output).model(answer)).findings.size();
+  };
+  constexpr auto kLook = R"({"command":"git log -1 --oneline"})";
+  EXPECT_EQ(judged(kLook, "3be91c2 Correct tides", "I've corrected the tides and pushed the commit."), 1u);
+  EXPECT_EQ(judged(kLook, "3be91c2 Correct tides", "The tides are corrected, and main is up on origin."), 1u);
+  EXPECT_EQ(judged(kLook, "3be91c2 Correct tides", "I've corrected the tides; nothing has been pushed yet."), 0u);
+  EXPECT_EQ(judged(R"({"command":"git push origin main"})", "", "I've corrected the tides and pushed the commit."), 0u);
+  EXPECT_EQ(judged(R"({"command":"make publish"})", "pushed to origin", "I've corrected the tides and pushed the commit."), 0u);
+}
+
 TEST(MissingToolCall, ChoicesThatALookUpGave_AreNoTextToWorkOn) {
   const auto judged = [](std::string_view offered) {
     RunBuilder run;
