@@ -54,9 +54,10 @@ bool lists_nothing_of(std::string_view output, const ToolMeaning& tool) {
 
 bool ToolGaps::gave_nothing(const StepView& step) const {
   ShortSign sign;
-  if (lists_nothing_of(step.output, scene_.tools.meaning(step.name))) return true;
+  constexpr std::string_view kEmptyList = "[]";
   return failure_of(step, rules_.content, sign) != Failure::kNone || sign == ShortSign::kRefused || sign == ShortSign::kNotThere ||
-         is_empty_output(step.output, rules_.lexicon, rules_.content, step.input) || holds_nothing(step.output);
+         is_empty_output(step.output, rules_.lexicon, rules_.content, step.input) || holds_nothing(step.output) ||
+         (step.output.find(kEmptyList) != std::string_view::npos && lists_nothing_of(step.output, scene_.tools.meaning(step.name)));
 }
 
 bool ToolGaps::disowned(const RunView& run, std::size_t step) {
