@@ -38,7 +38,7 @@ std::int64_t now_ns() {
 }  // namespace
 
 struct WorkPool::State {
-  class Worker {
+  class Worker : public std::enable_shared_from_this<Worker> {
    public:
     struct Shared {
       std::size_t number = kNoNumber;  // a spare thread has none
@@ -68,7 +68,7 @@ struct WorkPool::State {
   bool take_task(Worker& me, Task& task);
   bool has_work() const RW_REQUIRES(mutex) { return !tasks.empty() && working < at_once; }
   void set_working(Worker& worker, bool on) RW_REQUIRES(mutex);
-  Worker* to_wake() RW_REQUIRES(mutex);
+  std::shared_ptr<Worker> to_wake() RW_REQUIRES(mutex);  // shared: it may end before it is woken, outside of the lock
   void wake_all() RW_REQUIRES(mutex);
   void do_task(Task& task, std::size_t number);
   void watch(const std::shared_ptr<State>& self);
@@ -179,12 +179,12 @@ void WorkPool::State::set_working(Worker& worker, bool on) {
 }
 
 // The thread to wake for new work, if one is needed. Its place is kept for it, so that a burst of tasks wakes no more threads than work.
-WorkPool::State::Worker* WorkPool::State::to_wake() {
+std::shared_ptr<WorkPool::State::Worker> WorkPool::State::to_wake() {
   if (idle.empty() || !has_work()) return nullptr;
   Worker* const last = idle.back();
   idle.pop_back();
   set_working(*last, true);
-  return last;
+  return last->shared_from_this();
 }
 
 void WorkPool::State::wake_all() {
@@ -321,7 +321,7 @@ void WorkPool::finish(std::int64_t timeout_ms) {
 }
 
 void WorkPool::post(Task task, std::uint64_t flow) {
-  State::Worker* wake = nullptr;
+  std::shared_ptr<State::Worker> wake;
   bool wake_watcher = false;
   {
     const MutexLock lock(state_->mutex);
@@ -338,7 +338,7 @@ void WorkPool::post(Task task, std::uint64_t flow) {
 WorkPool::Waiting::Waiting() {
   const auto [pool, worker] = State::this_thread;
   if (pool == nullptr) return;
-  State::Worker* wake = nullptr;
+  std::shared_ptr<State::Worker> wake;
   {
     const MutexLock lock(pool->mutex);
     pool->set_working(*worker, false);

@@ -165,6 +165,7 @@ void Lexicon::add_clitics(const std::vector<Clitic>& clitics,
     for (std::size_t i = 0; i < words; ++i) {
       const auto* const sense = Lexicon::sense(entries_[i], static_cast<std::uint8_t>(clitic.language));
       if (sense == nullptr || sense->verb == kNoVerb || (sense->forms & kFormBase) == 0 || sense->word.size() < kShortest) continue;
+      if (sense->word.ends_with('s')) continue;  // "canceles" is a wish, not an order
       const auto verb = sense->verb;
       if (!may(clitic.text, verbs_[verb].lemma)) continue;
       auto& known = entry(sense->word + clitic.text);
