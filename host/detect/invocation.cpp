@@ -8,17 +8,18 @@
 #include "detect/crash_marks.h"
 
 namespace runwarden::detect {
-namespace {
 
 using model::DetectorStatus;
 
-constexpr std::int64_t kNsPerMs = 1'000'000;
-
-// The status of a finished call, and the reason.
+// The status of a call that has finished or is not made, and the reason.
 struct CallResult {
   DetectorStatus status;
   std::string reason;
 };
+
+namespace {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
 
 CallResult classify(const Instance::Outcome& outcome, const Call& call, std::int64_t elapsed_ns, std::int64_t deadline_ms) {
   const bool late = elapsed_ns >= deadline_ms * kNsPerMs;
@@ -69,24 +70,23 @@ Invocation::Invocation(const EvaluationContext& context, InstancePool& instances
 }
 
 std::optional<model::DetectorReport> Invocation::skipped() const {
-  const Detector& detector = *instances_.detector;
+  std::optional<CallResult> why = why_skipped();
+  if (!why) return std::nullopt;
   model::DetectorReport report;
-  report.key = detector.entry.key;
-  if (detector.quarantine.active()) {
-    report.status = DetectorStatus::quarantined;
-    report.reason = detector.quarantine.reason();
-    return report;
-  }
-  if (auto reason = crash_reason()) {
-    report.status = DetectorStatus::quarantined;
-    report.reason = std::move(*reason);
-    return report;
-  }
+  report.key = instances_.detector->entry.key;
+  report.status = why->status;
+  report.reason = std::move(why->reason);
+  return report;
+}
+
+std::optional<CallResult> Invocation::why_skipped() const {
+  const Detector& detector = *instances_.detector;
+  if (detector.quarantine.active()) return CallResult{DetectorStatus::quarantined, detector.quarantine.reason()};
+  if (auto reason = crash_reason()) return CallResult{DetectorStatus::quarantined, std::move(*reason)};
   const int abandoned = *kind().abandoned;
   if (abandoned < kMaxAbandonedCalls) return std::nullopt;
-  report.status = DetectorStatus::timeout;
-  report.reason = std::to_string(abandoned) + " of its calls for other runs have not returned yet; it is called again when one returns";
-  return report;
+  return CallResult{DetectorStatus::timeout,
+                    std::to_string(abandoned) + " of its calls for other runs have not returned yet; it is called again when one returns"};
 }
 
 // Of a crash on this run in a call of this kind or, because an explanation takes the same way, in one that judged it.

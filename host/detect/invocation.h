@@ -31,6 +31,8 @@ constexpr int kMaxAbandonedCalls = 2;
 // How long after its deadline a call is abandoned. A detector that polls should_stop has returned by then.
 std::int64_t grace_ms(std::int64_t deadline_ms);
 
+struct CallResult;
+
 class Invocation {
  public:
   // The arguments outlive the invocation. `request` may be null; a crash is then reported without a tenant.
@@ -60,6 +62,7 @@ class Invocation {
 
  private:
   const CallKind& kind() const { return call_.explains() ? instances_.detector->explaining : instances_.detector->judging; }
+  std::optional<CallResult> why_skipped() const;
   std::optional<std::string> crash_reason() const;
 
   const EvaluationContext& context_;

@@ -150,7 +150,7 @@ class ZeroResults {
 
   /// Takes a member that describes the answer: a message that says that there is none makes up for a list without items.
   void take_metadata(std::string_view key, Token token, std::string_view text, const Lexicon& lexicon) {
-    undescribed_ += token == Token::kNull ? 1u : 0u;
+    null_metadata_ += token == Token::kNull ? 1u : 0u;
     if (token != Token::kString) return;
     if (rules_.message_members.contains(key)) {
       told_ |= is_empty_phrase(text, lexicon, rules_) || says_nothing_found(text, lexicon, rules_);
@@ -173,7 +173,7 @@ class ZeroResults {
     if (telling_ && !page && !hollow_ && nulls_ == 0) return false;
     // A single 0 under another name may be a fact ("balance": 0); several zeros and nothing else mean no result.
     if (zeros_ > 0 && !counted_) return hollow_ || page || zeros_ >= kZerosThatAreNothing;
-    const bool all_null = nulls_ + (nulls_ > 1 ? undescribed_ : 0) >= kNullsThatAreNothing;
+    const bool all_null = nulls_ + (nulls_ > 1 ? null_metadata_ : 0) >= kNullsThatAreNothing;
     return hollow_ || told_ || blanks_ > 0 || zeros_ > 0 || all_null || (nulls_ > 0 && repeated_ == 0);
   }
 
@@ -186,7 +186,7 @@ class ZeroResults {
   std::string_view asked_;
   const ContentRules& rules_;
   std::size_t nulls_ = 0;
-  std::size_t undescribed_ = 0;  // members that describe the answer and are null, such as a currency
+  std::size_t null_metadata_ = 0;  // members that describe the answer and are null, such as a currency
   bool hollow_ = false;
   std::size_t blanks_ = 0;    // empty texts
   std::size_t repeated_ = 0;  // values that repeat the arguments

@@ -157,7 +157,7 @@ bool Lexicon::add_verb(std::string_view line, std::size_t language) {
 }
 
 void Lexicon::add_clitics(const std::vector<Clitic>& clitics,
-                          const std::function<bool(std::string_view pronoun, std::string_view lemma)>& may) {
+                          const std::function<bool(std::string_view pronoun, std::string_view form, std::string_view lemma)>& may) {
   constexpr std::size_t kShortest = 3;  // bytes of the verb
   const auto words = entries_.size();
   for (const auto& clitic : clitics) {
@@ -165,9 +165,8 @@ void Lexicon::add_clitics(const std::vector<Clitic>& clitics,
     for (std::size_t i = 0; i < words; ++i) {
       const auto* const sense = Lexicon::sense(entries_[i], static_cast<std::uint8_t>(clitic.language));
       if (sense == nullptr || sense->verb == kNoVerb || (sense->forms & kFormBase) == 0 || sense->word.size() < kShortest) continue;
-      if (sense->word.ends_with('s')) continue;  // "canceles" is a wish, not an order
       const auto verb = sense->verb;
-      if (!may(clitic.text, verbs_[verb].lemma)) continue;
+      if (!may(clitic.text, sense->word, verbs_[verb].lemma)) continue;
       auto& known = entry(sense->word + clitic.text);
       if (known.languages != 0) continue;  // it is another word as well
       known.languages = mask;

@@ -72,9 +72,10 @@ class Lexicon {
     std::size_t language = 0;
   };
 
-  /// Adds the base forms of verbs, but those that end in "s", with each pronoun of their language at the end: "reservame". `may` says
-  /// whether a lemma takes a pronoun.
-  void add_clitics(const std::vector<Clitic>& clitics, const std::function<bool(std::string_view pronoun, std::string_view lemma)>& may);
+  /// Adds the base forms of verbs with each pronoun of their language at the end: "reservame". `may` says whether a form of a lemma takes a
+  /// pronoun.
+  void add_clitics(const std::vector<Clitic>& clitics,
+                   const std::function<bool(std::string_view pronoun, std::string_view form, std::string_view lemma)>& may);
 
   /// Adds "lemma = nouns" ("cancellation") to a known verb. Words that are already forms of verbs stay verbs only. Returns the verb, or
   /// kNoVerb for a line of another shape or an unknown verb.

@@ -138,15 +138,8 @@ class Rows {
   /// Whether a row was taken, or its code: {"ok": true}, {"code": 0}.
   [[nodiscard]] std::string_view flag_or_code(std::string_view key, Token token) const {
     const bool flag = token == Token::kTrue || token == Token::kFalse;
-    if (flag && (among(key, words_.taken) || among(key, words_.good) || is_participle(key))) return token == Token::kTrue ? kYes : kNo;
+    if (flag && (among(key, words_.taken) || tells_done(last_word_of(key), words_, lexicon_))) return token == Token::kTrue ? kYes : kNo;
     return token == Token::kNumber && among(key, words_.codes) ? cursor_.text() : std::string_view{};
-  }
-
-  [[nodiscard]] bool is_participle(std::string_view key) const {
-    std::string folded;
-    fold(key, folded);
-    const auto* entry = lexicon_.find(folded);
-    return entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormDone) != 0;
   }
 
   void keep_odd(const std::vector<OddRow>& rows) {

@@ -8,7 +8,6 @@
 #include "common/words.h"
 #include "evidence/call_entities.h"
 #include "evidence/commands.h"
-#include "evidence/given_records.h"
 #include "evidence/program_end.h"
 #include "evidence/trouble.h"
 #include "false_success/call_texts.h"
@@ -81,8 +80,7 @@ bool PassedOver::closes_behind(const RunView& run, const FailedStep& failed, con
 /// True for a call that was to change something: not a look-up, nor a program that only looks.
 bool PassedOver::may_be_deed(const StepView& step) {
   const auto& tool = scene_.recovery.meaning(step.name);
-  if (tool.reads || tool.meaningless) return false;
-  if (tool.may_look) return carries_text(step, rules_.content.tools);
+  if (tool.reads || tool.meaningless || tool.may_look) return false;
   // Of a tool whose name says nothing, an answer with members, rather than a text, is that of a deed.
   if (!tool.runs_anything()) return tool.group != 0 || looks_like_json(step.output);
   std::vector<std::string> commands;

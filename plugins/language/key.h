@@ -139,6 +139,7 @@ enum class Key : std::uint8_t {
   kVerbs,
   kActionVerbs,
   kClitics,
+  kNoCliticEndings,
   kActionNouns,
   kResults,
   // Actions, identified by lemmas that all languages share.
@@ -161,7 +162,7 @@ enum class Key : std::uint8_t {
   kTextVerbs,
   kSortingVerbs,
   kDoneBy,
-  kTypedVerbs,
+  kCommandVerbs,
   // Names that belong to no language.
   kStatusLabels,
   kReasonPhrases,

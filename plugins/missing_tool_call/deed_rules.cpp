@@ -32,8 +32,8 @@ DeedRules::DeedRules(const Settings& settings)
   only_asked.assign(lexicon.verb_count(), false);
   for (const auto verb : lexicon.verbs_named(vocabulary.words(Key::kOnlyAskedVerbs))) only_asked[verb] = true;
   for (const auto verb : lexicon.verbs_named(vocabulary.words(Key::kOwnToolVerbs))) effects[lexicon.verb(verb).group] = 1;
-  typed.assign(lexicon.verb_count(), false);
-  for (const auto verb : lexicon.verbs_named(vocabulary.words(Key::kTypedVerbs))) typed[verb] = true;
+  by_command.assign(lexicon.verb_count(), false);
+  for (const auto verb : lexicon.verbs_named(vocabulary.words(Key::kCommandVerbs))) by_command[verb] = true;
   settling.assign(lexicon.verb_count(), false);
   for (const auto verb : lexicon.verbs_named(vocabulary.words(Key::kSettlingVerbs))) settling[verb] = true;
   for (const auto& phrase : lexicon.phrases()) {

@@ -32,7 +32,7 @@ struct DeedRules {
   std::vector<bool> settling;                           // by verb: follows automatically from another deed
   std::unordered_set<std::string_view> finished_words;  // words of the phrases that are claims by themselves
   std::vector<DoneBy> done_by;
-  std::vector<bool> typed;            // by verb: a shell does it only where the command says so, by the lemma
+  std::vector<bool> by_command;       // by verb: a shell does it only where the command says so, by the lemma
   std::vector<std::uint8_t> effects;  // by group: 1 for verbs with a side effect of their own, checked even when other tools ran
   std::uint16_t finish_group = 0;
   std::uint16_t send_group = 0;

@@ -510,7 +510,7 @@ void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& mes
 void MissingToolCall::judge_last_words(const RunView& run, Verdict& verdict) {
   const auto message = find_final_message(run, rules_.lexicon, scene_.reading);
   if (scene_.ran.any_write) beside_.judge(run, message, verdict);
-  if (scene_.ran.any_purpose && verdict.findings.empty()) untyped_.judge(run, message, verdict);
+  if (scene_.ran.any_purpose && verdict.findings.empty()) commands_.judge(run, message, verdict);
   if (verdict.findings.empty()) find_unmatched(run, message, verdict);
 }
 

@@ -8,6 +8,7 @@
 #include "common/findings.h"
 #include "missing_tool_call/asked_deeds.h"
 #include "missing_tool_call/call_words.h"
+#include "missing_tool_call/command_deeds.h"
 #include "missing_tool_call/deed_rules.h"
 #include "missing_tool_call/deed_scene.h"
 #include "missing_tool_call/deeds_beside.h"
@@ -16,7 +17,6 @@
 #include "missing_tool_call/ran_tools.h"
 #include "missing_tool_call/unchanged_deeds.h"
 #include "missing_tool_call/unmade_calls.h"
-#include "missing_tool_call/untyped_deeds.h"
 
 namespace runwarden::plugins {
 
@@ -75,7 +75,7 @@ class MissingToolCall {
   AskedDeeds asked_deeds_{rules_, scene_};
   UnchangedDeeds unchanged_{rules_, scene_, tools_ran_, call_words_, asked_deeds_};
   DeedsBeside beside_{rules_, scene_, tools_ran_, call_words_, asked_deeds_};
-  UntypedDeeds untyped_{rules_, scene_, asked_deeds_};
+  CommandDeeds commands_{rules_, scene_, asked_deeds_};
   Exchanges exchanges_{rules_, scene_, tools_ran_, call_words_, asked_deeds_, unchanged_};
   UnmadeCalls unmade_calls_{rules_, scene_, asked_deeds_, unchanged_};
   PassedOn passed_on_{rules_, scene_, asked_deeds_};

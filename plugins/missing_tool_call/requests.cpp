@@ -112,9 +112,11 @@ void add_actions(const Vocabulary& vocabulary, Lexicon& lexicon) {
   const auto askers = vocabulary.words(Key::kAsker);
   std::vector<Lexicon::Clitic> clitics;
   vocabulary.each(Key::kClitics, [&](std::string_view pronoun, auto language) { clitics.push_back({std::string(pronoun), language}); });
+  const auto without = vocabulary.words(Key::kNoCliticEndings);
   // "Let me know" asks for a message.
-  lexicon.add_clitics(clitics,
-                      [&](std::string_view pronoun, std::string_view lemma) { return !among(pronoun, askers) || !among(lemma, telling); });
+  lexicon.add_clitics(clitics, [&](std::string_view pronoun, std::string_view form, std::string_view lemma) {
+    return !ends_like(form, without) && (!among(pronoun, askers) || !among(lemma, telling));
+  });
   vocabulary.each(Key::kActionGroups, [&](auto line, auto) { lexicon.add_group(line); });
   vocabulary.each(Key::kActionNouns, [&](std::string_view line, auto language) {
     if (lexicon.add_nouns(line, language) != kNoVerb) return;

@@ -238,10 +238,11 @@ void TextWork::look_for_texts(const RunView& run) {
     run.pace(text.size());
     const auto told = told_of(text, buffer);
     if (holds_code(told, by_user)) first_code_ = step;
-    if (first_text_ == kNoStep && (first_code_ == step || holds_text(told, by_user, nullptr))) first_text_ = step;
+    if (first_prose_ != kNoStep) return;
+    const bool held = first_code_ == step || holds_text(told, by_user, nullptr);
+    if (held && first_text_ == kNoStep) first_text_ = step;
     // A list that ends in a question offers choices and is no text.
-    const bool choices = !by_user && trim(told).ends_with('?') && !holds_prose(told);
-    if (first_prose_ == kNoStep && !choices && holds_text(told, by_user, nullptr)) first_prose_ = step;
+    if (held && (by_user || !trim(told).ends_with('?') || holds_prose(told))) first_prose_ = step;
   };
   take(run.user_request, true, 0);
   for (std::size_t i = 0; i < run.steps.size() && first_code_ == kNoStep; ++i) {

@@ -8,9 +8,9 @@
 namespace runwarden::plugins {
 
 /// Judges deeds that a shell does only where its command says so: "pushed" where no command pushes.
-class UntypedDeeds {
+class CommandDeeds {
  public:
-  UntypedDeeds(const DeedRules& rules, DeedScene& scene, AskedDeeds& asked_deeds)
+  CommandDeeds(const DeedRules& rules, DeedScene& scene, AskedDeeds& asked_deeds)
       : rules_(rules), scene_(scene), asked_deeds_(asked_deeds) {}
 
   /// Judges the final message, which `scene.reading` holds, of a run with a shell. Linear in the arguments of its calls.
@@ -18,7 +18,7 @@ class UntypedDeeds {
 
  private:
   [[nodiscard]] bool shows_its_commands(const RunView& run);
-  [[nodiscard]] bool typed(const RunView& run, std::uint16_t verb) const;
+  [[nodiscard]] bool speaks_of(const RunView& run, std::uint16_t verb) const;
 
   const DeedRules& rules_;
   DeedScene& scene_;
