@@ -119,6 +119,7 @@ class Lexicon {
   Abbreviations abbreviations;
   std::vector<std::string> negation_endings;
   std::vector<std::string> adverb_endings;
+  std::vector<std::string> dropped_endings;  // of verbs, in an imperative: "e" of "leg"
   std::vector<std::string> months;  // names of the months, folded
 
   /// A stressed ending of a finite verb, and the ending of its participle.

@@ -160,7 +160,9 @@ bool is_parted_prefix(const Reading& out, const Sentence& sentence, std::uint32_
 bool join(Reading& out, std::uint32_t prefix, std::uint32_t at, std::string& whole) {
   whole.assign(out.words[prefix].text).append(out.words[at].text);
   const auto* entry = out.lexicon->find(whole);
-  if (entry == nullptr) entry = out.lexicon->find(whole += 'e');  // "leg", "lege"
+  for (const auto& ending : out.lexicon->dropped_endings) {
+    if (entry == nullptr) entry = out.lexicon->find(whole + ending);
+  }
   if (entry != nullptr) entry = Lexicon::sense(*entry, out.language);
   if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0) return false;
   out.words[at].entry = entry;

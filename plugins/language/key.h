@@ -43,6 +43,7 @@ enum class Key : std::uint8_t {
   kAddressees,
   kAdverbs,
   kAdverbEndings,
+  kDroppedEndings,
   kOwnPastEndings,
   kOthersPastEndings,
   kImpersonals,

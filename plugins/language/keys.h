@@ -78,6 +78,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       mark(kAddressees, "addressees", kCueAddressee),
       cue(kAdverbs, "adverbs", kCueAdverb),
       texts(kAdverbEndings, "adverb_endings"),
+      texts(kDroppedEndings, "dropped_endings"),
       texts(kOwnPastEndings, "own_past_endings"),
       texts(kOthersPastEndings, "others_past_endings"),
       texts(kImpersonals, "impersonals"),
