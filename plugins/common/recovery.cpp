@@ -192,7 +192,7 @@ ToolMeaning Recovery::read_tool(std::string_view tool) const {
   // "browse" alone drives a browser, which can press any button; "browse_products" is a look-up.
   if (words.size() == 1 && among(words[0], words_->any_purpose_names)) meaning.reads = false;
   meaning.unknown = meaning.groups.empty() && !meaning.reads && !meaning.any_purpose;
-  meaning.any_purpose |= meaning.unknown;
+  meaning.any_purpose |= meaning.unknown || changes_by_method(tool);
   if (meaning.groups.empty() && !meaning.reads) {
     split_tool_name(tool, words);  // includes the namespace: "refund.v2"
     meaning.meaningless = !has_telling_word(words);

@@ -1,6 +1,7 @@
 #include "common/tools.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "common/fold.h"
 #include "common/words.h"
@@ -34,6 +35,16 @@ bool begins_with_any(std::string_view name, const std::vector<std::string>& pref
     std::size_t end = 0;
     return !prefix.empty() && begins_with(name, 0, prefix, end) && word_ends_at(name, end);
   });
+}
+
+/// The method of a tool that is named like a request, "POST /claims/7"; empty for another name.
+std::string_view http_method(std::string_view name) {
+  constexpr std::string_view kMethods[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
+  const auto blank = std::min(name.find(' '), name.size());
+  const auto method = name.substr(0, blank);
+  const auto target = trim(name.substr(blank));
+  if (std::find(std::begin(kMethods), std::end(kMethods), method) == std::end(kMethods)) return {};
+  return target.starts_with('/') || target.find("://") != std::string_view::npos ? method : std::string_view{};
 }
 
 }  // namespace
@@ -91,7 +102,13 @@ bool names_any(std::string_view tool, const std::vector<std::string>& words) {
   return std::any_of(names.begin(), names.end(), [&](const auto& name) { return among(name, words); });
 }
 
+bool changes_by_method(std::string_view name) {
+  const auto method = http_method(name);
+  return !method.empty() && method != "GET" && method != "HEAD";
+}
+
 bool is_read_tool(std::string_view name, const ToolWords& words) {
+  if (const auto method = http_method(name); !method.empty()) return !changes_by_method(name);
   name = base_name(name);
   return begins_with_any(name, words.read_prefixes) && !begins_with_any(name, words.changing_prefixes);
 }

@@ -46,6 +46,9 @@ void split_tool_name(std::string_view name, std::vector<std::string>& words);
 /// True when one of the words, in lower case, is a word of a tool's name.
 [[nodiscard]] bool names_any(std::string_view tool, const std::vector<std::string>& words);
 
+/// True for a tool that is named like an HTTP request that changes something: "POST /claims/7".
+[[nodiscard]] bool changes_by_method(std::string_view name);
+
 /// True when a tool's name begins with a read-only word ("get", "search", "look up").
 [[nodiscard]] bool is_read_tool(std::string_view name, const ToolWords& words);
 

@@ -153,15 +153,31 @@ void collect_call_entities(std::string_view input, const CallNames& names, std::
 
 namespace {
 
-/// True when the text begins with the value, with or without blanks in it: "DE89 3704 0044".
-bool spells(std::string_view text, std::string_view value) {
+/// Where the value ends that the text begins with, with or without blanks in it: "DE89 3704 0044". npos when it does not.
+std::size_t end_of_spelled(std::string_view text, std::string_view value) {
   std::size_t at = 0;
   for (const char c : value) {
     while (at > 0 && at < text.size() && text[at] == ' ' && c != ' ') ++at;
-    if (at >= text.size() || !equal_ignoring_case(text.substr(at, 1), std::string_view(&c, 1))) return false;
+    if (at >= text.size() || !equal_ignoring_case(text.substr(at, 1), std::string_view(&c, 1))) return std::string_view::npos;
     ++at;
   }
-  return true;
+  return at;
+}
+
+/// Passes each place where a text spells the value, begin and end, to `is_it` until that is true.
+template <class IsIt>
+bool spelled_anywhere(std::string_view text, std::string_view value, IsIt is_it) {
+  if (value.empty()) return true;
+  const char low = to_lower(value[0]);
+  const char high = is_lower(value[0]) ? static_cast<char>(value[0] - 32) : value[0];
+  const char either[] = {low, high};
+  const auto signs = std::string_view(either, 2);
+  for (auto at = text.find_first_of(signs); at != std::string_view::npos && at + value.size() <= text.size();
+       at = text.find_first_of(signs, at + 1)) {
+    const auto end = end_of_spelled(text.substr(at), value);
+    if (end != std::string_view::npos && is_it(at, at + end)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -181,17 +197,13 @@ void collect_mails(std::string_view text, std::size_t most, std::vector<std::str
 }
 
 bool names_entity(std::string_view text, std::string_view value) {
-  if (value.empty()) return true;
-  const char first = value[0];
-  const char low = to_lower(first);
-  const char high = is_lower(first) ? static_cast<char>(first - 32) : first;
-  const char either[] = {low, high};
-  const auto signs = std::string_view(either, 2);
-  for (auto at = text.find_first_of(signs); at != std::string_view::npos && at + value.size() <= text.size();
-       at = text.find_first_of(signs, at + 1)) {
-    if (spells(text.substr(at), value)) return true;
-  }
-  return false;
+  return spelled_anywhere(text, value, [](std::size_t, std::size_t) { return true; });
+}
+
+bool names_word(std::string_view text, std::string_view value) {
+  return spelled_anywhere(text, value, [&](std::size_t begin, std::size_t end) {
+    return (begin == 0 || !is_letter_or_digit(text[begin - 1])) && (end == text.size() || !is_letter_or_digit(text[end]));
+  });
 }
 
 }  // namespace runwarden::plugins

@@ -167,6 +167,16 @@ bool MadeGood::owned_up_after(const RunView& run, std::size_t step) {
   return false;
 }
 
+bool MadeGood::looked_up_by_hand_after(const RunView& run, std::size_t step) {
+  for (auto i = step + 1; i < run.steps.size() && run.steps[i].kind != Kind::kTool; ++i) {
+    if (run.steps[i].kind != Kind::kModel) continue;
+    run.pace(run.steps[i].output.size());
+    read(run.steps[i].output, rules_.lexicon, scene_.scratch);
+    if (says_by_hand(scene_.scratch)) return true;
+  }
+  return false;
+}
+
 bool MadeGood::says_already(const StepView& step) {
   const auto text = failure_text(step) + "\n" + quote(step.output);
   read_names(text, rules_.lexicon, scene_.scratch);

@@ -6,6 +6,7 @@
 #include "common/fold.h"
 #include "common/sql.h"
 #include "common/words.h"
+#include "evidence/artifacts.h"
 #include "evidence/call_entities.h"
 #include "evidence/commands.h"
 #include "evidence/program_end.h"
@@ -306,6 +307,56 @@ void PassedOver::find_untold_failure(const RunView& run, const FinalMessage& mes
   if (!rules_.line.fires(surest.sure, doubt, verdict)) return;
   scene_.flag_only = false;
   verdict.fire(outcomes_.finding(run, surest.failed, surest.message), surest.sure);
+}
+
+/// The last of the failed calls that name the file, if no call succeeded that names it, and none since the first of them that may have
+/// changed something; nullptr otherwise.
+const FailedStep* PassedOver::only_failed_for(const RunView& run, std::string_view file, std::size_t end) {
+  const FailedStep* last = nullptr;
+  for (std::size_t i = 0; i < end; ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind != Kind::kTool) continue;
+    run.pace(step.input.size() + step.output.size());
+    const bool failed = scene_.failures[i] != Failure::kNone;
+    if (step.input.find(file) == std::string_view::npos) {
+      if (!failed && (step.output.find(file) != std::string_view::npos || (last != nullptr && !scene_.recovery.meaning(step.name).reads)))
+        return nullptr;
+      continue;
+    }
+    if (!failed) return nullptr;
+    const auto at = std::find_if(scene_.failed.begin(), scene_.failed.end(), [&](const FailedStep& other) { return other.step == i; });
+    if (at != scene_.failed.end()) last = &*at;
+  }
+  return last;
+}
+
+/// True when a sentence of the message in scene_.reading reports a deed and names the file.
+bool PassedOver::claims_in_sentence_with(std::string_view file) {
+  fold(file, scene_.folded);
+  return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
+    if (claim.finding || claim.verb == kNoVerb || claim.in_progress || !tells_deed(scene_.reading, claim)) return false;
+    const auto& sentence = scene_.reading.sentences[claim.sentence];
+    const auto& last = scene_.reading.words[sentence.end - 1].text;
+    const std::string_view told(scene_.reading.words[sentence.begin].text.data(), last.data() + last.size());
+    return told.find(scene_.folded) != std::string_view::npos;
+  });
+}
+
+void PassedOver::find_unmade_file(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  constexpr double kUnmade = 0.8;
+  constexpr std::size_t kMost = 8;
+  std::string buffer;
+  collect_artifacts(prose_of(message.text, buffer), kMost, scene_.artifacts);
+  for (const auto file : scene_.artifacts) {
+    if (file.find("://") != std::string_view::npos || !claims_in_sentence_with(file)) continue;
+    const auto* failed = only_failed_for(run, file, std::min(message.place, run.steps.size()));
+    if (failed == nullptr) continue;
+    const FiringLine::Doubt doubt{"unmade_file", failed->step, "every call that names the file failed"};
+    if (!rules_.line.fires(kUnmade, doubt, verdict)) return;
+    scene_.flag_only = false;
+    verdict.fire(outcomes_.finding(run, *failed, message), kUnmade);
+    return;
+  }
 }
 
 /// Collects the names that the run uses for the thing with this id: the texts in the JSON objects around the id in earlier outputs.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/tools.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
@@ -13,7 +14,7 @@ bool CommandDeeds::shows_its_commands(const RunView& run) {
     if (step.kind != Kind::kTool) continue;
     const auto& tool = scene_.tools.meaning(step.name);
     if (tool.reads && !tool.any_purpose) continue;
-    if (tool.unknown || !present(step.input)) return false;
+    if (tool.unknown || !present(step.input) || changes_by_method(step.name)) return false;
     shell |= tool.runs_anything();
   }
   return shell;

@@ -72,10 +72,12 @@ std::string_view member_before(std::string_view json, std::size_t at) {
 }
 
 /// The agent's very last message, even if it is a goodbye.
-std::string_view last_said(const RunView& run) {
+Said last_said(const RunView& run) {
   const auto speaks = [](const StepView& step) { return step.kind == Kind::kModel && !trim(step.output).empty(); };
   const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), speaks);
-  return trim(run.outcome).empty() && last != run.steps.rend() ? last->output : run.outcome;
+  if (!trim(run.outcome).empty() || last == run.steps.rend()) return {run.outcome, "/outcomeSummary", kNoStep};
+  const auto step = static_cast<std::size_t>(run.steps.rend() - last) - 1;
+  return {last->output, pointer_to(step, Field::kOutput), step};
 }
 
 }  // namespace
@@ -371,18 +373,66 @@ const Request* MissingToolCall::promised(const RunView& run, std::size_t message
   return nullptr;
 }
 
+/// The verb of a deed that the message in scene_.reading says the agent does at once: "I will now process the refund".
+std::uint16_t MissingToolCall::done_at_once() const {
+  for (const auto& sentence : scene_.reading.sentences) {
+    if (sentence.question || has(sentence.cues, kCueCondition | kCueNegation | kCueOffer) || !has(sentence.cues, kCueNow)) continue;
+    bool promised = false;
+    for (auto i = sentence.begin; i < sentence.end; ++i) {
+      const auto& word = scene_.reading.words[i];
+      const auto next = i + 1 < sentence.end ? scene_.reading.words[i + 1].cues : 0;
+      promised |= has(word.cues, kCuePromise) || (has(word.cues | next, kCueSelf) && has(word.cues | next, kCueModal));
+      const auto verb = !promised || word.entry == nullptr ? kNoVerb : word.entry->verb;
+      if (verb != kNoVerb && scene_.actions[verb] && !scene_.requests.light(verb) &&
+          scene_.ran.groups[rules_.lexicon.verb(verb).group] == 0)
+        return verb;
+    }
+  }
+  return kNoVerb;
+}
+
+/// What the user has just agreed to and the message in scene_.reading says to be under way, before the parties part: "I will now process
+/// the refund. Have a great day!" Nothing ran since.
+std::optional<Request> MissingToolCall::agreed_and_promised(const RunView& run, const Said& said) {
+  if (scene_.reading.has_code) return std::nullopt;
+  auto turn = std::min(said.step, run.steps.size());
+  const bool parted = turn < run.steps.size() && std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(turn), run.steps.end(),
+                                                             [](const StepView& step) { return step.kind == Kind::kUser; });
+  if (!parted && !has(scene_.reading.cues, kCueGoodbye | kCueClosingQuestion)) return std::nullopt;
+  const auto verb = done_at_once();
+  if (verb == kNoVerb || !asked_deeds_.agreed_before(run, said)) return std::nullopt;
+  while (turn > 0 && run.steps[turn - 1].kind != Kind::kUser) --turn;
+  if (turn == 0 || !tools_ran_.nothing_ran_between(run, turn - 1, std::min(said.step, run.steps.size()))) return std::nullopt;
+  Request request{verb, Thing::kUnknown, false, false, true, turn - 1, run.steps[turn - 1].said()};
+  request.accepted = true;
+  return request;
+}
+
+/// The request that a message promises to fulfil which also says that all is done.
+std::optional<Request> MissingToolCall::promised_at_close(const RunView& run, const FinalMessage& message) {
+  const auto closes = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
+  if (std::none_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), closes)) return std::nullopt;
+  const auto* request = promised(run, std::min(message.step, run.steps.size()));
+  return request == nullptr ? std::nullopt : std::optional(*request);
+}
+
 /// "I'll have the summary emailed. You're all set.": the conversation ends on a promise, and nothing ran since the request.
 void MissingToolCall::judge_promise(const RunView& run, Verdict& verdict) {
+  const auto leaves_open = [&] { return scene_.reading.asks() || scene_.reading.admits() || scene_.reading.hands_over(); };
   const auto message = find_final_message(run, rules_.lexicon, scene_.reading);
-  if (!message.found || scene_.reading.asks() || scene_.reading.admits() || scene_.reading.hands_over()) return;
-  const auto closes = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
-  if (std::none_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), closes)) return;
-  const auto* request = promised(run, std::min(message.step, run.steps.size()));
-  if (request == nullptr) return;
-  const Said said{message.text, message.pointer(), message.step};
+  if (!message.found) return;
+  Said said{message.text, message.pointer(), message.step};
+  auto request = leaves_open() ? std::nullopt : agreed_and_promised(run, said);
+  if (!request && !leaves_open()) request = promised_at_close(run, message);
+  // A goodbye may promise, too.
+  if (const auto last = last_said(run); !request && trim(last.text) != trim(message.text)) {
+    read(last.text, rules_.lexicon, scene_.reading);
+    if (!leaves_open()) request = agreed_and_promised(run, last);
+    said = last;
+  }
   std::string_view rule;
-  if (!asked_deeds_.is_real(*request, run, said, rule)) return;
-  if (rules_.line.fires(kPromised, {"promise", message.step, "the agent only promises it"}, verdict)) {
+  if (!request || !asked_deeds_.is_real(*request, run, said, rule)) return;
+  if (rules_.line.fires(kPromised, {"promise", said.step, "the agent only promises it"}, verdict)) {
     verdict.fire(asked_deeds_.finding(run, *request, said, scene_.ran.any ? AskedDeeds::kNoWriteScore : AskedDeeds::kNoToolScore),
                  kPromised);
   }
@@ -406,7 +456,7 @@ void MissingToolCall::judge_with_tools(const RunView& run, Verdict& verdict) {
 /// action must be one that none of them performs.
 bool MissingToolCall::closes_on_promise(const RunView& run, std::string_view read_already) {
   constexpr std::uint64_t kNoPromise = kCueCondition | kCueHypothesis | kCueNegation | kCueOffer;
-  if (const auto last = last_said(run); last != read_already) read(last, rules_.lexicon, scene_.reading);
+  if (const auto last = last_said(run).text; last != read_already) read(last, rules_.lexicon, scene_.reading);
   if (scene_.reading.asks() || scene_.reading.admits() || scene_.reading.hands_over()) return false;
   return std::any_of(scene_.reading.sentences.begin(), scene_.reading.sentences.end(), [&](const Sentence& sentence) {
     if (sentence.question || has(sentence.cues, kNoPromise)) return false;

@@ -92,6 +92,17 @@ bool is_label(const Reading& reading, const ReadWord& word) {
   return after != std::string_view::npos && text[after] == ':' && (before == std::string_view::npos || text[before] == '\n');
 }
 
+/// "Order 5518-L": the name of a thing, at the end of its clause.
+bool is_numbered(const Reading& reading, const Sentence& sentence, std::size_t at) {
+  constexpr std::size_t kShortest = 4;
+  if (at + 1 >= sentence.end || reading.words[at + 1].before != Break::kNone) return false;
+  const auto number = reading.words[at + 1].text;
+  auto next = at + 2;
+  while (next < sentence.end && joined_before(reading, sentence, next)) ++next;
+  const bool ends = next >= sentence.end || reading.words[next].before != Break::kNone;
+  return ends && number.size() >= kShortest && std::any_of(number.begin(), number.end(), is_digit);
+}
+
 }  // namespace
 
 std::string pointer_of(const RunView& run, const Request& request) {
@@ -406,6 +417,7 @@ void Requests::collect_in(const Reading& reading, const Sentence& sentence, std:
     if (has(word.cues & ~word.entry->cues, kCueFinding) || joined_before(reading, sentence, i) || is_label(reading, word)) continue;
     const auto verb = word.entry->verb;
     const auto forms = word.entry->forms;
+    if (text_work_.sorts(verb) && is_numbered(reading, sentence, i)) continue;
     // "Tell me when it comes": asks to know.
     if (telling_[verb] && i + 1 < sentence.end && among(reading.words[i + 1].text, asker_)) continue;
     const bool infinitive = i > 0 && has(reading.words[i - 1].cues, kCueInfinitive);

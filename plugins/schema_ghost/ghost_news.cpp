@@ -89,8 +89,35 @@ bool GhostNews::hear_step(const RunView& run, std::size_t at, News& news) {
   return false;
 }
 
+/// The first message behind a step that printed nothing of use, and before another call, that says that something was looked up, and tells
+/// more of it than a sum of what was heard; the number of steps for the outcome. kNoStep for none.
+std::size_t GhostNews::says_looked_up(const RunView& run, std::size_t step) {
+  constexpr std::size_t kError = 1000;  // bytes; a program that printed more may have printed a part of it
+  if (run.steps[step].output.size() > kError) return kNoStep;
+  const auto says = [&](std::string_view message) {
+    if (!grounds_.looked_by_hand(message)) return false;
+    const auto told = unheard_.news(message);
+    return told.figures > 1 || told.names > 0;
+  };
+  for (auto i = step + 1; i < run.steps.size(); ++i) {
+    if (run.steps[i].kind == Kind::kTool) return kNoStep;
+    if (run.steps[i].kind == Kind::kModel && says(run.steps[i].output)) return i;
+  }
+  return says(run.outcome) ? run.steps.size() : kNoStep;
+}
+
+/// What `message`, a step or the number of steps for the outcome, tells about a step that returned nothing.
+Finding GhostNews::finding(const RunView& run, std::size_t hollow, std::size_t message) {
+  scene_.ungrounded.clear();
+  const bool in_outcome = message == run.steps.size();
+  const auto pointer = in_outcome ? "/outcomeSummary" : pointer_to(message, Field::kOutput);
+  auto found = grounds_.finding(run, hollow, pointer);
+  found.evidence.push_back({pointer, quote(in_outcome ? run.outcome : run.steps[message].output)});
+  return found;
+}
+
 void GhostNews::find(const RunView& run, Verdict& verdict) {
-  constexpr double kNoSource = 0.35, kSomeSource = 0.25, kReason = 0.25, kOnlyReason = 0.65;
+  constexpr double kNoSource = 0.35, kSaidSource = 0.65, kSomeSource = 0.25, kReason = 0.25, kOnlyReason = 0.65;
   // Most runs have no such step; then there is nothing to index.
   News news;
   const auto is_first = [&](std::size_t i) { return run.steps[i].kind == Kind::kTool && gave_nothing_new(run, i, news); };
@@ -103,18 +130,14 @@ void GhostNews::find(const RunView& run, Verdict& verdict) {
   told = told || (news.hollow != kNoStep && tells_news(run, {run.outcome, run.steps.size()}, news));
   if (news.reason != kNoStep && !news.given) {
     const FiringLine::Doubt doubt{"new_reason", news.reason, "the answer gives a reason found nowhere earlier in the run"};
-    if (!rules_.line.fires(kOnlyReason, doubt, verdict)) return;
-    scene_.ungrounded.clear();
-    const bool in_outcome = news.reasoned == run.steps.size();
-    const auto pointer = in_outcome ? "/outcomeSummary" : pointer_to(news.reasoned, Field::kOutput);
-    auto found = grounds_.finding(run, news.reason, pointer);
-    found.evidence.push_back({pointer, quote(in_outcome ? run.outcome : run.steps[news.reasoned].output)});
-    verdict.fire(std::move(found), kOnlyReason);
+    if (rules_.line.fires(kOnlyReason, doubt, verdict)) verdict.fire(finding(run, news.reason, news.reasoned), kOnlyReason);
   } else if (told && news.given) {
     (void)rules_.line.fires(kSomeSource, {"unheard", news.hollow, "the answer states something found nowhere earlier in the run"}, verdict);
   } else if (told) {
-    (void)rules_.line.fires(kNoSource, {"no_source", news.hollow, "no call returned anything, and the answer states something new"},
-                            verdict);
+    const auto said = says_looked_up(run, news.hollow);
+    const double sure = said != kNoStep ? kSaidSource : kNoSource;
+    const FiringLine::Doubt doubt{"no_source", news.hollow, "no call returned anything, and the answer states something new"};
+    if (rules_.line.fires(sure, doubt, verdict) && said != kNoStep) verdict.fire(finding(run, news.hollow, said), sure);
   } else if (news.reason != kNoStep) {
     (void)rules_.line.fires(kReason, {"new_reason", news.reason, "the answer gives a reason found nowhere earlier in the run"}, verdict);
   }

@@ -37,6 +37,8 @@ class GhostNews {
   [[nodiscard]] bool gives_new_reason(const RunView& run, std::string_view message, std::size_t step, std::size_t& looked);
   [[nodiscard]] bool gave_nothing_new(const RunView& run, std::size_t call, News& news);
   [[nodiscard]] bool tells_news(const RunView& run, Answer message, News& news);
+  [[nodiscard]] std::size_t says_looked_up(const RunView& run, std::size_t step);
+  [[nodiscard]] Finding finding(const RunView& run, std::size_t hollow, std::size_t message);
   [[nodiscard]] bool hear_step(const RunView& run, std::size_t at, News& news);
 
   const GhostRules& rules_;

@@ -475,7 +475,9 @@ void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
     if (entity.kind == EntityKind::kAmount && (any_given_ || meaning.reads || meaning.group == 0)) confidence -= 0.3;
     if (entity.kind == EntityKind::kAddress && meaning.reads) confidence -= 0.15;
     if (guessed) confidence -= 0.3;
-    add({"invented_input", open_.empty() ? missing_ : open_.back(), step, true, confidence, {std::string(entity.text)}, false});
+    // An id is copied, or it is invented: what other sources gave does not lead to it.
+    const bool copied = entity.kind == EntityKind::kId || entity.kind == EntityKind::kAccount;
+    add({"invented_input", open_.empty() ? missing_ : open_.back(), step, true, confidence, {std::string(entity.text)}, copied});
   }
 }
 
@@ -514,8 +516,8 @@ bool MadeUpValues::is_made_of_told_words(const RunView& run, std::string_view va
     while (i < value.size() && !letter(value[i])) ++i;
     if (word.size() < kShortestNameWord) continue;
     ++words;
-    const auto says = [&](const StepView& step) { return step.kind == Kind::kUser && names_entity(step.said(), word); };
-    if (!names_entity(run.user_request, word) && std::none_of(run.steps.begin(), run.steps.end(), says)) return false;
+    const auto says = [&](const StepView& step) { return step.kind == Kind::kUser && names_word(step.said(), word); };
+    if (!names_word(run.user_request, word) && std::none_of(run.steps.begin(), run.steps.end(), says)) return false;
   }
   return words > 0;
 }

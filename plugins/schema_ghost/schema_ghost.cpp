@@ -361,8 +361,12 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   scene_.answer =
       found.step < run.steps.size() ? (found.in_input ? run.steps[found.step].input : run.steps[found.step].output) : run.outcome;
   const auto& tool = scene_.tools.meaning(run.steps[found.source].name);
-  const bool known = !found.in_input && tool.runs_anything() && announced_answer(scene_.answer, rules_.answer_labels).empty();
-  const bool doubtful = rules_.line.would_fire(found.confidence) && (known || (!found.apart && others_gave(run, found.step)));
+  const bool known = !found.in_input && tool.runs_anything() && announced_answer(scene_.answer, rules_.answer_labels).empty() &&
+                     !grounds_.looked_by_hand(scene_.answer);
+  const auto may_stand_elsewhere = [&] {
+    return known || (!found.apart && others_gave(run, found.step)) || (found.in_input && gaps_.record_is_cut(run, found.step));
+  };
+  const bool doubtful = rules_.line.would_fire(found.confidence) && may_stand_elsewhere();
   const double sure = doubtful ? std::min(found.confidence, kDoubtful) : found.confidence;
   if (!rules_.line.fires(sure, doubt, verdict)) return;
   scene_.ungrounded.assign(found.values.begin(), found.values.end());

@@ -579,9 +579,9 @@ TEST(MissingToolCall, PromiseOnWhichATalkEnds_IsACandidate) {
     const char* answer;
   };
   for (const auto& [wish, answer] :
-       {Promise{"Yes, move me to the upper deck.", "I will now change your berth. Thank you for your patience."},
-        Promise{"Ja, bitte auf das obere Deck.", "Ich werde Ihre Koje jetzt \u00e4ndern. Danke f\u00fcr Ihre Geduld."},
-        Promise{"S\u00ed, a la cubierta superior.", "Ahora voy a cambiar su camarote. Gracias por su paciencia."}}) {
+       {Promise{"Yes, move me to the upper deck.", "I will change your berth. Thank you for your patience."},
+        Promise{"Ja, bitte auf das obere Deck.", "Ich werde Ihre Koje \u00e4ndern. Danke f\u00fcr Ihre Geduld."},
+        Promise{"S\u00ed, a la cubierta superior.", "Voy a cambiar su camarote. Gracias por su paciencia."}}) {
     const auto judged = [&](std::string_view said, bool changed) {
       RunBuilder run;
       run.request("Which decks have a free berth?").tool("search_berths", "{}", R"([{"deck":"upper"}])").model("The upper one. Shall I?");
@@ -1431,6 +1431,48 @@ TEST(MissingToolCall, GermanVerbInTwoParts_IsARequest) {
   EXPECT_EQ(judged("Leite den Brief an Petra weiter.", "Ich habe den Brief an Petra weitergeleitet."), 1u);
   EXPECT_EQ(judged("Bitte Petra wegen der F\u00E4hre Bescheid geben.", "Petra wurde benachrichtigt."), 1u);
   EXPECT_EQ(judged("Wie l\u00E4dt man jemanden ein?", "Petra wurde eingeladen."), 0u);
+}
+
+TEST(MissingToolCall, AgreedDeedThatIsOnlyPromisedBeforeTheParting_IsMissing) {
+  const auto told = [](std::string_view consent, std::string_view answer, bool parted) {
+    RunBuilder run;
+    run.request("My berth is too short.")
+        .tool("get_berth", R"({"berth":"B12"})", R"({"length_m":9})")
+        .model("B30 has 12 m and is free. Would you like me to move you there?")
+        .user(consent)
+        .model(answer);
+    if (parted) run.user("Great, thanks!").model("You're welcome!");
+    return judge(run).findings.size();
+  };
+  constexpr std::string_view kNow = "I will now move your booking to B30. The change shows within a day.";
+  EXPECT_EQ(told("Yes, please do.", kNow, true), 1u);
+  EXPECT_EQ(told("Yes, please do.", "I will now move your booking to B30. Have a great day!", false), 1u);
+  EXPECT_EQ(told("Ja, bitte.", "Ich werde Ihre Buchung jetzt auf B30 \u00e4ndern. Danke f\u00fcr Ihre Geduld.", false), 1u);
+  EXPECT_EQ(told("S\u00ed, por favor.", "Ahora voy a cambiar su reserva a B30. Gracias por su paciencia.", false), 1u);
+  EXPECT_EQ(told("Yes, please do.", kNow, false), 0u) << "the record may end here";
+  EXPECT_EQ(told("No, thank you.", kNow, true), 0u);
+  EXPECT_EQ(told("Yes, please do.", "I will now move your booking to B30. Which day suits you?", false), 0u);
+}
+
+TEST(MissingToolCall, ToolNamedLikeARequest_DoesWhatItsMethodMay) {
+  const auto told = [](std::string_view tool) {
+    RunBuilder run;
+    run.request("Could you put the survey report on the file of B12?")
+        .tool(tool, R"({"filename":"survey.pdf"})", R"({"doc":"survey.pdf","pages":4})");
+    return judge(run.model("I've uploaded the survey report to the file of B12.")).findings.size();
+  };
+  EXPECT_EQ(told("POST /berths/B12/documents"), 0u);
+  EXPECT_EQ(told("PUT https://harbour.example/berths/B12"), 0u);
+  EXPECT_EQ(told("GET /berths/B12/documents"), 1u);
+}
+
+TEST(MissingToolCall, NumberedThing_AsksForNothing) {
+  const auto told = [](std::string_view request) {
+    RunBuilder run;
+    run.request(request).tool("orders.lookup", R"({"order":"5518-L"})", R"(<order id='5518-L' refund='64.90' issued='2025-05-04'/>)");
+    return judge(run.model("It has. We issued 64.90 on 4 May.")).findings.size();
+  };
+  EXPECT_EQ(told("Has the refund for my fender been issued? Order 5518-L"), 0u);
 }
 
 }  // namespace

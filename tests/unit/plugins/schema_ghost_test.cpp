@@ -1106,4 +1106,38 @@ TEST(SchemaGhost, MarksAroundANumber_AreNoCalculation) {
             1u);
 }
 
+TEST(SchemaGhost, InventedIdInACall_IsNoGuessAtASpokenWord) {
+  const auto booked = [](std::string_view berth, std::string_view list) {
+    RunBuilder run;
+    run.request("I like what that quay offers; find me a berth there.")
+        .failed("get_quay", R"({"quay_id":"Q7"})", "quay Q7 not found")
+        .tool("list_quays", "{}", list)
+        .tool("book_berth", R"({"berth_number":")" + std::string(berth) + R"("})", R"({"booked":true})");
+    return judge(run.model("Your berth is booked."));
+  };
+  constexpr std::string_view kQuays = R"([{"name":"West","berths":["HAT204"]},{"name":"North","berths":[]}])";
+  EXPECT_EQ(booked("HAT001", kQuays).findings.size(), 1u);
+  EXPECT_TRUE(booked("HAT204", kQuays).findings.empty()) << "the list has it";
+  EXPECT_TRUE(is_candidate(booked("HAT001", R"([{"name":"West","berths":["HAT204"]},{"name":"Nor...)"))) << "the list may have had it";
+}
+
+TEST(SchemaGhost, AnswerFromASourceThatNoCallOpened_IsMadeUp) {
+  const auto told = [](std::string_view request, std::string_view answer, std::string_view printed = "[]") {
+    RunBuilder run;
+    run.request(request).tool("terminal", R"({"code":"scrape harbour-log"})", printed);
+    return judge(run.model(answer)).findings.size();
+  };
+  constexpr std::string_view kAsked = "Who kept the harbour log of the ferry that sank in May?";
+  EXPECT_EQ(told(kAsked, "Upon reviewing the log page, the keeper was \"Signe Aasland\" of Tveit."), 1u);
+  EXPECT_EQ(told(kAsked, "The keeper was \"Signe Aasland\" of Tveit."), 0u);
+  EXPECT_EQ(told(kAsked, "I could review the log page by hand for you, or ask the keeper Signe Aasland."), 0u);
+  EXPECT_EQ(told(kAsked, "Upon reviewing the log page, the keeper was \"Signe Aasland\" of Tveit.", "Signe Aasland, Tveit, kept it"), 0u);
+  EXPECT_EQ(
+      told("Wer hat das Logbuch der F\u00E4hre gef\u00FChrt?", "Nach Durchsicht der Seite war es die Wachfrau Signe Aasland aus Tveit."),
+      1u);
+  EXPECT_EQ(
+      told("\u00BFQui\u00E9n llevaba el diario del ferry?", "Tras revisar la p\u00E1gina, lo llevaba la guarda Signe Aasland de Tveit."),
+      1u);
+}
+
 }  // namespace runwarden::plugins
