@@ -9,7 +9,7 @@ export class ApiError extends Error {
   }
 }
 
-let csrf = null;
+let csrf = null;  // of the session that is shown
 let onEnded = () => {};
 
 export const whenSessionEnds = (listener) => { onEnded = listener; };
@@ -86,5 +86,6 @@ export async function logOut() {
   }
 }
 
-// Throws 401 like any request, for callers that wait for the end of the session.
-export const checkSession = () => guarded(send("GET", "/v1/session"));
+// Whether the browser still has the session that is shown; its tabs share one cookie, and another of them may have logged in anew. Throws 401
+// like any request.
+export const sameSession = async () => (await guarded(send("GET", "/v1/session"))).csrf === csrf;

@@ -1,7 +1,7 @@
 // Which view an address shows, and the way from one address to the next. The address is the state; each entry of the history also keeps the
 // address that led to it.
 
-import {ApiError, checkSession, currentSession, get, load, logOut, whenSessionEnds} from "./api.js";
+import {ApiError, currentSession, get, load, logOut, sameSession, whenSessionEnds} from "./api.js";
 import {button, h, heading, visible} from "./dom.js";
 import {Frame} from "./frame.js";
 import {count} from "./format.js";
@@ -139,6 +139,7 @@ async function draw({quiet = false} = {}) {
   performance.mark("view-begin");
   const {name, parameters} = viewOf(location.pathname) ?? {name: "groups", parameters: null};
   quiet &&= root.dataset.view === name;
+  let same = true;  // whether the session is the one that the frame shows
   root.dataset.ready = "false";
   root.dataset.view = name;
   if (!quiet) {
@@ -152,6 +153,8 @@ async function draw({quiet = false} = {}) {
       session = await currentSession();
       if (mine !== turn) return;
       if (session === null) return navigate(loginPath(), {replace: true});
+    } else if (name !== "login") {
+      same = sameSession().catch(() => true);  // what fails here fails in the view's own requests, too
     }
     frame.show(name, name === "login" ? null : session);
     if (name !== "login") session.tail ??= (await get("/v1/tail")).after;  // before what is shown: nothing comes in between unseen
@@ -167,11 +170,15 @@ async function draw({quiet = false} = {}) {
     context.list = (...all) => pagesOf(context, ...all);
     context.act = (request, done, form) => act(context, request, done, form);
     const drawn = await view.show(context);
+    const isSame = await same;
     if (mine !== turn) return;
+    if (!isSame) return startAnew();
     place(name, context, drawn, quiet);
   } catch (fault) {
     if (mine !== turn || fault.name === "AbortError") return;
     if (fault.status === 401 && name !== "login") return;
+    if (!await same) return startAnew();
+    if (mine !== turn) return;
     if (quiet) frame.showError(fault);
     else place(name, {}, problemView(fault), false);
     root.dataset.ready = "true";
@@ -272,7 +279,7 @@ async function tick() {
   if (session === null || document.hidden || root.dataset.view === "login") return;
   try {
     if (frame.live && ticks++ % TAIL_EVERY_TICKS === 0) await follow();
-    else await checkSession();
+    else if (!await sameSession()) return startAnew();
     frame.heard(true);
   } catch (fault) {
     if (fault.status === 401) return;
@@ -280,6 +287,12 @@ async function tick() {
     else frame.heard(false);
   }
   startLive();
+}
+
+// Another tab has logged in: what is shown here is of a session that is gone.
+function startAnew() {
+  session = null;
+  return draw();
 }
 
 // The position is no longer available: everything may have changed since.

@@ -604,6 +604,28 @@ class Sessions(PageTest):
         page.wait("document.documentElement.dataset.view === 'login'", "logged out")
         self.assertLess(time.monotonic() - began, 1.5)
 
+    def test_a_login_in_another_tab_shows_whose_data_it_is(self):
+        """The tabs of a browser share the cookie."""
+        self.expected = [r"400.*/v1/tail"]
+        theirs = self.service.key("other-tab-2", "ingest,read,manage")
+        self.service.post(theirs, "runs", alarming_run("theirs"))
+        page = self.logged_in()
+        page.adopt(self.service.url, self.service.session(theirs))
+        page.click("nav-runs")
+        page.ready("runs")
+        self.assertEqual((page.text("tenant"), page.run("[...document.querySelectorAll('[data-row]')].map((one) => one.dataset.id)")), ("other-tab-2", ["theirs"]))
+        page.adopt(self.service.url, self.service.session(self.keys["samples"]))
+        page.wait("document.querySelector('[data-test=tenant]').innerText === 'samples' && document.querySelector('[data-row=sample-094]')", "the session that is there now")
+
+    def test_a_login_in_another_tab_changes_what_may_be_done(self):
+        self.service.post(self.service.key("again"), "runs", alarming_run("one"))
+        group = self.service.get(self.service.key("again"), "clusters")["items"][0]["clusterId"]
+        page = self.logged_in(key=self.service.key("again", "read"), path=f"/ui/groups/{group}")
+        self.assertEqual(page.count("triage-resolve"), 0)
+        page.adopt(self.service.url, self.service.session(self.service.key("again", "read,manage")))
+        page.click("triage-resolve")
+        page.wait("document.querySelector('[data-test=group-page]')?.dataset.state === 'resolved'", "resolved")
+
     def test_another_tenant_in_the_same_tab_follows_from_its_own_position(self):
         others = self.service.key("other-tab")
         page = self.logged_in()
