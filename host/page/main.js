@@ -22,6 +22,7 @@ const TAIL_EVERY_TICKS = 3;    // what has come since with every third
 
 const root = document.documentElement;
 let session = null;  // with `tail`, from where it follows what is committed
+let ended = false;   // whether the last one ended by itself
 let shown = null;  // {context, drawn} of what is on the screen
 let turn = 0;      // of the newest navigation: older ones give up
 let aborter = new AbortController();
@@ -36,6 +37,7 @@ const frame = new Frame({
       if (fault.status !== 401) return frame.showError(fault);
     }
     session = null;
+    ended = false;
     navigate("/ui/login", {replace: true});
   },
   onLive: (on) => (on ? startLive() : null),
@@ -44,6 +46,7 @@ const frame = new Frame({
 whenSessionEnds(() => {
   if (root.dataset.view === "login") return;
   session = null;
+  ended = true;
   navigate(loginPath(), {replace: true});
 });
 
@@ -162,11 +165,14 @@ async function draw({quiet = false} = {}) {
     if (parameters === null) throw new ApiError(404, {title: "There is no such page", detail: `Nothing is shown at ${location.pathname}.`});
     const signal = aborter.signal;
     const view = await module;
-    const context = {parameters, query: new URLSearchParams(location.search), session, signal, frame, navigate, nextOf, listOf,
+    const context = {parameters, query: new URLSearchParams(location.search), session, ended, signal, frame, navigate, nextOf, listOf,
       memory: quiet ? shown?.context.memory ?? {} : {},
       get: (path, members) => get(path, members, signal),
       refresh: () => navigate(here(), {replace: true, quiet: true}), set: (changes) => navigate(addressWith(changes), {replace: true, quiet: true}),
-      loggedIn: (fresh) => { session = fresh; }};
+      loggedIn: (fresh) => {
+        session = fresh;
+        ended = false;
+      }};
     context.list = (...all) => pagesOf(context, ...all);
     context.act = (request, done, form) => act(context, request, done, form);
     const drawn = await view.show(context);

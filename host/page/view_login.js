@@ -1,11 +1,11 @@
 // The login: an API key for a session. The key is not kept.
 
 import {h, heading} from "./dom.js";
-import {logIn} from "./api.js";
+import {ApiError, currentSession, logIn} from "./api.js";
 
-export function show({frame, query, navigate, nextOf, loggedIn}) {
+export function show({ended, frame, query, navigate, nextOf, loggedIn}) {
   const field = h("input", {id: "key", type: "password", name: "key", autocomplete: "off", spellcheck: "false", required: true,
-    "data-test": "login-key", placeholder: "rw_...", "aria-describedby": "key-hint"});
+    "data-test": "login-key", placeholder: "rw_...", "aria-describedby": ended ? "ended key-hint" : "key-hint"});
   const fault = h("p.error@login-error", {role: "alert", hidden: true});
   const submit = h("button.primary@login-submit", {type: "submit"}, "Log in");
   const form = h("form.card.login", {on: {submit: async (event) => {
@@ -13,7 +13,9 @@ export function show({frame, query, navigate, nextOf, loggedIn}) {
     submit.disabled = true;
     fault.hidden = true;
     try {
-      const session = await logIn(field.value.trim());
+      await logIn(field.value.trim());
+      const session = await currentSession();
+      if (session === null) throw new ApiError(0, {detail: "This browser did not keep the cookie of the session. Allow cookies for this address, and log in again."});
       loggedIn(session);
       field.value = "";
       navigate(nextOf(`?${query}`), {replace: true});
@@ -25,6 +27,7 @@ export function show({frame, query, navigate, nextOf, loggedIn}) {
       field.select();
     }
   }}}, heading("Log in to runwarden"),
+  ended ? h("p.note@login-ended", {id: "ended"}, "Your session has ended. Log in again to go on where you were.") : null,
   h("p", "See which agent runs failed although they looked fine, since when, and which change brought it."),
   h("label", {for: "key"}, "API key"), field,
   h("p.quiet", {id: "key-hint"}, "A key with the scope read. Make one on the server: ",

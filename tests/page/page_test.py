@@ -152,6 +152,13 @@ class Leaving(Proxy):
     do_GET = do_POST = do_DELETE = answer
 
 
+class WithoutCookies(Proxy):
+    """Hands everything on but cookies, as a browser that keeps none."""
+
+    def send(self, status, headers, body):
+        super().send(status, [(name, value) for name, value in headers if name.lower() != "set-cookie"], body)
+
+
 class NeverStored(Proxy):
     """Candidates as if every text of them were a stranger's, and nobody had answered."""
 
@@ -603,6 +610,13 @@ class Sessions(PageTest):
         began = time.monotonic()
         page.wait("document.documentElement.dataset.view === 'login'", "logged out")
         self.assertLess(time.monotonic() - began, 1.5)
+        page.ready("login")
+        self.assertIn("Your session has ended", page.text("login-ended"))
+        self.fill_in(page, self.keys["samples"])
+        page.ready("groups")
+        page.click("logout")
+        page.ready("login")
+        self.assertEqual(page.count("login-ended"), 0, "whoever logs out knows")
 
     def test_a_login_in_another_tab_shows_whose_data_it_is(self):
         """The tabs of a browser share the cookie."""
@@ -625,6 +639,17 @@ class Sessions(PageTest):
         page.adopt(self.service.url, self.service.session(self.service.key("again", "read,manage")))
         page.click("triage-resolve")
         page.wait("document.querySelector('[data-test=group-page]')?.dataset.state === 'resolved'", "resolved")
+
+    def test_a_browser_that_keeps_no_cookie_is_told(self):
+        self.expected = [r"401"]
+        handler = type("Here", (WithoutCookies,), {"target": self.service.port})
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as proxy:
+            threading.Thread(target=proxy.serve_forever, daemon=True).start()
+            page = self.page()
+            page.go(f"http://127.0.0.1:{proxy.server_address[1]}/ui/login")
+            self.fill_in(page, self.keys["samples"])
+            page.wait("document.querySelector('[data-test=login-error]').innerText.includes('did not keep the cookie')", "the reason")
+            proxy.shutdown()
 
     def test_another_tenant_in_the_same_tab_follows_from_its_own_position(self):
         others = self.service.key("other-tab")
