@@ -16,6 +16,11 @@ export const whenSessionEnds = (listener) => { onEnded = listener; };
 
 const unreachable = () => new ApiError(0, {title: "The service does not answer", detail: "No connection to the service. Reload to try again."});
 
+// JSON in which whole numbers keep the digits that a number of JavaScript has no room for, in browsers that show them.
+const MANY_DIGITS = /\d{16}/;
+const withDigits = (_, value, context) => (typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source) ? JSON.rawJSON(context.source) : value);
+export const parse = (text) => JSON.parse(text, MANY_DIGITS.test(text) ? withDigits : undefined);
+
 async function send(method, path, {body, signal} = {}) {
   const headers = {Accept: "application/json"};
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -31,7 +36,8 @@ async function send(method, path, {body, signal} = {}) {
   if (answer.status === 204) return null;
   let value = {};
   try {
-    value = answer.headers.get("Content-Type") === "application/yaml" ? await answer.text() : await answer.json();
+    const text = await answer.text();
+    value = answer.headers.get("Content-Type") === "application/yaml" ? text : parse(text);
   } catch (fault) {
     if (fault.name === "AbortError") throw fault;
   }

@@ -1,6 +1,6 @@
 // Numbers, times and words as people read them.
 
-import {ApiError} from "./api.js";
+import {ApiError, parse} from "./api.js";
 import {h, select} from "./dom.js";
 
 const NUMBER = new Intl.NumberFormat("en-US");
@@ -83,7 +83,7 @@ export function pretty(value) {
   const shown = text(value);
   if (!/^\s*[[{]/.test(shown)) return shown;
   try {
-    return JSON.stringify(JSON.parse(shown), null, 2);
+    return JSON.stringify(parse(shown), null, 2);
   } catch {
     return shown;
   }

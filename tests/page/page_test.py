@@ -341,6 +341,25 @@ class Views(PageTest):
         bundle = page.run(f"fetch('{link}').then((answer) => answer.json())")
         self.assertEqual(bundle["run"]["runId"], "sample-094")
 
+    def test_numbers_keep_their_digits(self):
+        key = self.service.key("digits")
+        ids = [1234567890123456780 + i for i in range(9)]
+        self.assertEqual(len({float(one) for one in ids}), 1, "one number to JavaScript")
+        run = alarming_run("digits")
+        run["steps"] = [{"stepKind": "tool", "stepName": "read", "status": "ok", "inputSummary": {"id": one}, "outputSummary": "ok"} for one in ids[:5]] + run["steps"]
+        run["steps"][-1].update(inputSummary={"id": ids[5], "balance": -9223372036854775808}, outputSummary=json.dumps({"id": ids[6]}))
+        run["metadata"] = {"order": ids[7], "costUsd": 0.5}
+        self.service.post(key, "runs", run)
+        self.service.post(key, "policies", {"policy": "digits", "content": {"account": ids[8]}})
+        page = self.logged_in(key=key, path="/ui/runs/digits")
+        self.assertEqual(page.count("fold"), 0, "no step is like another")
+        shown = page.run("[...document.querySelectorAll('[data-primary=true] pre')].map((one) => one.textContent)")
+        self.assertEqual([json.loads(shown[0]), json.loads(shown[-1])], [run["steps"][-1]["inputSummary"], {"id": ids[6]}])
+        self.assertIn(str(ids[7]), page.run("document.querySelector('aside').innerText"))
+        self.assertEqual(page.text("cost"), "$0.50")
+        page.go(f"{self.service.url}/ui/changes?policy=digits")
+        self.assertIn(str(ids[8]), page.run("document.querySelector('main pre').innerText"))
+
     def test_a_revision_that_was_replaced_offers_nothing_that_is_gone(self):
         key = self.service.key("replaced", "ingest,read,manage")
         call = {"type": "tool_call", "name": "issue_refund", "status": "failed", "error": "502 Bad Gateway"}
