@@ -60,7 +60,10 @@ export class Frame {
         h("tbody", KEYS.map(([keys, does]) => h("tr", h("td", h("kbd", keys)), h("td", does))))),
       h("p", h("label", toggle, " Single letters work as keys")),
       h("p", button("Close", () => this.help.close())));
-    this.nodes = [h("a.skip", {href: "#main"}, "Skip to content"),
+    this.nodes = [h("a.skip", {href: "#main", on: {click: (event) => {
+      event.preventDefault();
+      this.main.focus();
+    }}}, "Skip to content"),
       h("header", h("a.brand", {href: "/ui/"}, "runwarden"), this.nav, this.controls), this.errors, this.status, this.main, this.help];
   }
 

@@ -111,18 +111,19 @@ function viewOf(path) {
   return null;
 }
 
+const nameOf = (address) => viewOf(address.split(/[?#]/)[0])?.name;
+
 // {replace}: no entry of its own in the history; {quiet}: the same view goes on, its focus stays. An entry of the history knows the address
-// that led to it.
+// that led to its view.
 function navigate(path, {replace = false, quiet = false} = {}) {
   if (replace) history.replaceState(history.state, "", path);
-  else history.pushState(here(), "", path);
+  else history.pushState(nameOf(path) === nameOf(here()) ? history.state : here(), "", path);
   return draw({quiet});
 }
 
 // The list that a view is of: as the reader left it, else as it is at that address.
 function listOf(path) {
-  const name = (address) => viewOf(address.split(/[?#]/)[0])?.name;
-  return history.state && name(history.state) === name(path) ? history.state : path;
+  return history.state && nameOf(history.state) === nameOf(path) ? history.state : path;
 }
 
 function skeleton() {
@@ -329,9 +330,9 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
   if (!link || event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
   const href = link.getAttribute("href");
-  if (!href.startsWith("/ui/")) return;
+  if (!/^(\/ui\/|#)/.test(href)) return;
   event.preventDefault();
-  navigate(href);
+  navigate(href.startsWith("#") ? location.pathname + location.search + href : href);
 });
 
 document.body.prepend(...frame.nodes);

@@ -278,8 +278,10 @@ function failureCard(failure, {run, steps, replaced, group, said}, context) {
       failure.confirmedBy ? h("span@confirmed-by", `Confirmed by ${failure.confirmedBy}`) : null, failure.initialFailureSource ? h("span", `Began in: ${failure.initialFailureSource}`) : null,
       typeof failure.estimatedWasteUsd === "number" && failure.estimatedWasteUsd > 0 ? h("span", `Wasted about ${usd(failure.estimatedWasteUsd)}`) : null),
     h("p.actions", index >= 0 ? h("a.button", {href: stepHash(index), on: {click: (event) => {
+      const step = toPlace(stepHash(index));
+      if (!step) return;  // it is not drawn: the link leads to the view that draws it
       event.preventDefault();
-      toPlace(stepHash(index));
+      step.querySelector("summary").focus({preventScroll: true});
     }}}, `Go to step ${index + 1}`) : null, group ? h("a", {href: groupPath(group, "7d")}, "All failures of this kind") : null),
     replaced ? null : review(failure, context),
     h("details", {"data-keep": `why-${failure.failureId}`}, h("summary", "Evidence and provenance"),
@@ -445,13 +447,14 @@ function reveal(node) {
   }
 }
 
-// "#step-3", "#request" or "#answer": opened, and on the screen.
+// "#step-3", "#request" or "#answer": opened, and on the screen. Gives its element, if it is drawn.
 function toPlace(hash) {
-  const step = /^#(step-\d+|request|answer)$/.test(hash) ? document.getElementById(hash.slice(1)) : null;
-  if (!step) return;
-  step.open = true;
-  reveal(step);
-  step.scrollIntoView({block: "nearest"});
+  const place = /^#(step-\d+|request|answer)$/.test(hash) ? document.getElementById(hash.slice(1)) : null;
+  if (!place) return null;
+  place.open = true;
+  reveal(place);
+  place.scrollIntoView({block: "nearest"});
+  return place;
 }
 
 // Steps of a fold are not all drawn: its button draws more of those that hold evidence.

@@ -729,6 +729,48 @@ class Keyboard(PageTest):
             page.ready(f"{view}s")
             self.assertEqual(page.run("location.pathname + location.search"), address)
 
+    def test_up_leads_to_the_list_over_steps_and_revisions(self):
+        key = self.service.key("up-steps")
+        call = {"type": "tool_call", "name": "issue_refund", "status": "failed", "error": "502 Bad Gateway"}
+        end = {"type": "run_finished", "success": True, "outcomeSummary": "Your refund has been processed."}
+        for i in range(2):
+            self.service.post(key, "events", {"runId": "twice", "events": [{**call, "eventId": f"call {i}"}, {**end, "eventId": f"end {i}"}]})
+        address = "/ui/runs?detector=false_success"
+        page = self.logged_in(key=key, path=address)
+        page.key("j")
+        page.key("Enter")
+        page.ready("run")
+        asked = len(page.requests)
+        page.run("document.querySelector('.skip').focus()")
+        page.key("Enter")
+        self.assertEqual(page.run("[document.activeElement.id, location.hash]"), ["main", ""])
+        self.assertEqual([url for _, url in list(page.requests)[asked:] if "/v1/runs/" in url], [], "the view stays")
+        page.run("document.querySelector('aside a[href$=\"revision=1\"]').click()")
+        page.wait("document.querySelector('[data-test=run-page]')?.dataset.revision === '1' && document.documentElement.dataset.ready === 'true'", "the first revision")
+        page.run("history.replaceState(history.state, '', `${location.search}#step-1`)")
+        page.key("u")
+        page.ready("runs")
+        self.assertEqual(page.run("location.pathname + location.search"), address)
+
+    def test_each_failure_of_a_long_run_leads_to_its_step(self):
+        key = self.service.key("two-failures")
+        search = {"stepKind": "tool", "stepName": "search", "status": "ok", "inputSummary": "order 1", "outputSummary": "nothing found"}
+        steps = [search] * 10 + [{"stepKind": "tool", "stepName": f"read_page_{i}", "status": "ok", "inputSummary": str(i), "outputSummary": str(i)} for i in range(600)]
+        self.service.post(key, "runs", {**alarming_run("long"), "steps": steps + alarming_run("long")["steps"][1:]})
+        page = self.logged_in(key=key, path="/ui/runs?detector=false_success")
+        page.key("j")
+        page.key("Enter")
+        page.ready("run")
+        self.assertEqual(page.count("failure"), 2)
+        self.assertEqual(page.run("document.querySelector('#step-611') === null"), True, "it is far from the first failure")
+        page.run("document.querySelector('a[href=\"#step-611\"]').click()")
+        page.wait("document.querySelector('#step-611')?.open && location.hash === '#step-611' && document.documentElement.dataset.ready === 'true'", "the step of the second failure")
+        box = page.run("(() => { const r = document.querySelector('#step-611').getBoundingClientRect(); return [r.top, innerHeight]; })()")
+        self.assertTrue(0 <= box[0] < box[1], "it is on the screen")
+        page.run("document.querySelector('a[href=\"#step-611\"]').click()")
+        self.assertEqual(page.run("document.activeElement.closest('.step')?.id"), "step-611", "it has the focus")
+        self.assertEqual(page.run("document.querySelector('.crumbs a').getAttribute('href')"), "/ui/runs?detector=false_success")
+
     def test_changes_are_walked_row_by_row(self):
         key = self.service.key("walked")
         for i in range(3):
