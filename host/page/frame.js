@@ -155,7 +155,7 @@ export class Frame {
   }
 
   onKey(event) {
-    if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || event.isComposing) return;
+    if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || event.isComposing || this.help.open) return;
     const target = event.target;
     if (event.key === "Escape") {
       if (target.matches?.("input, textarea, select")) target.blur();
@@ -167,7 +167,7 @@ export class Frame {
       if (!target.matches?.("a, button, summary, input")) this.openChosen();
       return;
     }
-    if (!this.shortcuts || this.session == null || this.help.open) return;
+    if (!this.shortcuts || this.session == null) return;
     if (this.onLetter(event.key)) event.preventDefault();
   }
 

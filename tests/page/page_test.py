@@ -837,6 +837,16 @@ class Keyboard(PageTest):
         page.key("t", modifiers=2)
         self.assertEqual(page.run("document.documentElement.dataset.theme"), "light", "not with Ctrl")
 
+    def test_nothing_is_opened_behind_the_help(self):
+        page = self.logged_in()
+        page.key("j")
+        page.key("?")
+        page.click("dialog h2")
+        page.key("Enter")
+        page.key("Escape")
+        page.wait("!document.querySelector('[data-test=help]').open", "the help closed")
+        self.assertEqual(page.run("document.documentElement.dataset.view"), "groups")
+
     def test_tab_and_enter_alone(self):
         page = self.logged_in()
         for _ in range(40):
