@@ -45,20 +45,40 @@ function row(change) {
   h("div.figures", time(change.at), copyRef(change)));
 }
 
+const indexOf = (items, revision) => items.findIndex((one) => one.revision === revision);
+
+// The latest revisions, and so many of those before them that `to`, the one before it and `from` are there.
+async function revisionsOf(get, name, {from, to}) {
+  const items = [];
+  let nextCursor;
+  let isComplete;
+  do {
+    const page = await get(`/v1/policies/${encodeURIComponent(name)}`, {limit: 200, cursor: nextCursor});
+    items.push(...page.items);
+    nextCursor = page.nextCursor;
+    const [newer, older] = [to, from].map((revision) => indexOf(items, revision));
+    isComplete = (to === null || newer >= 0) && (from === null ? newer + 1 < items.length : older >= 0);
+  } while (nextCursor && !isComplete);
+  return {items, nextCursor};
+}
+
 async function showPolicy({query, get, set}, name) {
-  const {items, nextCursor} = await get(`/v1/policies/${encodeURIComponent(name)}`, {limit: 200});
-  const at = (revision) => items.findIndex((one) => one.revision === revision);
-  const newer = Math.max(0, at(query.get("to")));
-  const older = at(query.get("from")) >= 0 ? at(query.get("from")) : Math.min(newer + 1, items.length - 1);
+  const [from, to] = [query.get("from"), query.get("to")];
+  const {items, nextCursor} = await revisionsOf(get, name, {from, to});
+  const at = (revision) => indexOf(items, revision);
+  const newer = Math.max(0, at(to));
+  const older = at(from) >= 0 ? at(from) : Math.min(newer + 1, items.length - 1);
+  const gone = [from, to].filter((revision) => revision !== null && at(revision) < 0);
   const pick = (member) => (value) => set({from: items[older].revision, to: items[newer].revision, [member]: value});
   const revisions = items.map((one) => [one.revision, `Revision ${one.revision}`]);
   return {
     title: `Policy ${name}`, up: "/ui/changes", followsAll: true,
     nodes: [h("p.crumbs", h("a", {href: "/ui/changes"}, "Changes")), heading("Policy ", h("code", name)),
-      h("section", h("h2", items.length > 1 ? "How two revisions differ" : "What it says"), items.length > 1 ? filters("Revisions",
+      ...gone.map((revision) => h("p.note", "There is no revision ", h("code", revision), " of this policy.")),
+      h("section", h("h2", older === newer ? "What it says" : "How two revisions differ"), items.length > 1 ? filters("Revisions",
         clientSelect("from", "From", revisions, items[older].revision, pick("from")),
         clientSelect("to", "To", revisions, items[newer].revision, pick("to"))) : null,
-      items.length > 1 ? difference(pretty(items[older].content ?? null), pretty(items[newer].content ?? null)) : sample("Content", pretty(items[0].content ?? null))),
+      older === newer ? sample("Content", pretty(items[newer].content ?? null)) : difference(pretty(items[older].content ?? null), pretty(items[newer].content ?? null))),
       h("section", h("h2", "Revisions"), rows("entries", "Revisions", items.map((one, i) => h("li.change@policy-revision", {"data-policy": one.policy, "data-revision": one.revision,
         "data-row": one.policyRevisionId}, h("div.what", h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: name, to: one.revision})}`}, `Revision ${one.revision}`),
         one.summary ? h("p", one.summary) : null, h("p.quiet", one.author ? `by ${one.author}, ` : "", "in force ", time(one.at), i > 0 ? [" until ", shortTime(items[i - 1].at)] : null),

@@ -188,7 +188,7 @@ export async function show(context) {
   const failures = run.failures ?? [];
   const stored = replaced ? [] : failures;
   const [investigation, policies] = await Promise.all([stored.length > 0 ? get(`${failurePath(stored[0].failureId)}/investigation`).catch(unlessGone) : null,
-    authorsOf(get, run.policies ?? [])]);
+    authorsOf(get, run)]);
   const [groups, opinions] = await Promise.all([groupIds(stored), Promise.all(stored.map((failure) => opinionOf(get, failure)))]);
   const fields = new Fields(run);
   const steps = run.steps ?? [];
@@ -228,11 +228,16 @@ function unlessGone(fault) {
   throw fault;
 }
 
-async function authorsOf(get, stamps) {
-  return Promise.all(stamps.map(async (stamp, i) => {
+// Who wrote the revisions that a run is stamped with, and when. The revision in force when the run ran may be another one by now: a revision
+// that came in later may name an earlier time.
+async function authorsOf(get, {policies = [], startedAt, receivedAt}) {
+  return Promise.all(policies.map(async (stamp, i) => {
     if (i >= POLICIES_LOOKED_UP) return stamp;
-    const revisions = await get(`/v1/policies/${encodeURIComponent(stamp.policy)}`, {limit: 100}).catch(unlessGone);
-    return {...stamp, ...revisions?.items.find((one) => one.revision === stamp.revision)};
+    const path = `/v1/policies/${encodeURIComponent(stamp.policy)}`;
+    const inForce = await get(path, {at: startedAt ?? receivedAt}).catch(unlessGone);
+    if (inForce?.revision === stamp.revision) return inForce;
+    const revisions = await get(path, {limit: 100}).catch(unlessGone);
+    return revisions?.items.find((one) => one.revision === stamp.revision) ?? stamp;
   }));
 }
 

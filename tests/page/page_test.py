@@ -418,6 +418,25 @@ class Views(PageTest):
         self.assertIn("docs/refunds.md@7", page.text("policy-revision"))
         self.assertEqual(page.run("document.querySelectorAll('[data-test=policy-revision] [aria-label=\"Copy the reference\"]').length"), 1)
 
+    def test_a_policy_of_many_revisions_shows_the_one_that_was_asked_for(self):
+        key = self.service.key("revisions")
+        revision = {"policy": "often", "author": "ann"}
+        self.service.post(key, "policies", {**revision, "content": {"limit": 1}, "at": "2026-01-01T00:00:00Z"})
+        self.service.post(key, "runs", {"runId": "early", "startedAt": "2026-01-01T12:00:00Z"})
+        for i in range(2, 203):
+            self.service.post(key, "policies", {**revision, "content": {"limit": i}, "at": f"2026-01-02T{i // 60:02d}:{i % 60:02d}:00Z"})
+        page = self.logged_in(key=key, path="/ui/runs/early")
+        self.assertIn("revision 1 by ann", page.text("policy"))
+        page.click("[data-test=policy] a")
+        page.ready("changes")
+        self.assertIn('"limit": 1\n', page.run("document.querySelector('main pre').textContent"), "nothing came before it to compare with")
+        for asked, chosen in (("to=2", ["1", "2"]), ("to=3", ["2", "3"]), ("from=2", ["2", "202"]), ("", ["201", "202"])):
+            page.go(f"{self.service.url}/ui/changes?policy=often&{asked}")
+            self.assertEqual(page.run("[...document.querySelectorAll('main select')].map((one) => one.selectedOptions[0].dataset.value)"), chosen, asked)
+            self.assertEqual(page.run("document.querySelector('main ins').innerText.trim()"), f'+   "limit": {chosen[1]}', asked)
+        page.go(f"{self.service.url}/ui/changes?policy=often&to=203")
+        self.assertIn("There is no revision 203", page.run("document.querySelector('main').innerText"))
+
     def test_a_group_tells_what_its_runs_have_in_common(self):
         page = self.logged_in(path=self.group_path())
         self.see(page, "difference")
