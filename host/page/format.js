@@ -19,10 +19,10 @@ export const number = (value) => NUMBER.format(value);
 export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 export const usd = (value) => `$${value < 0.01 && value > 0 ? value.toFixed(4) : value.toFixed(2)}`;
 
-// 0.0025 -> "0.25 %"
+// 0.0025 -> "0.25 %": at least two digits that say something, down to one in a million.
 export function percent(share) {
   const value = share * 100;
-  const digits = value === 0 || Math.abs(value) >= 10 ? 0 : Math.abs(value) >= 1 ? 1 : 2;
+  const digits = value < 0.00005 || value >= 9.95 ? 0 : value >= 0.995 ? 1 : Math.min(4, 1 - Math.floor(Math.log10(value)));
   return `${value.toFixed(digits)}\u00a0%`;
 }
 
@@ -31,15 +31,17 @@ export const interval = (rate) => `${percent(rate.low)} to ${percent(rate.high)}
 
 export function duration(ms) {
   if (!Number.isFinite(ms) || ms < 0) return null;
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60e3) return `${(ms / 1000).toFixed(1)} s`;
-  if (ms < 3600e3) return `${Math.floor(ms / 60e3)} min ${Math.round(ms % 60e3 / 1000)} s`;
-  if (ms < 86400e3) return `${Math.floor(ms / 3600e3)} h ${Math.round(ms % 3600e3 / 60e3)} min`;
-  return `${Math.floor(ms / 86400e3)} d ${Math.round(ms % 86400e3 / 3600e3)} h`;
+  if (ms < 999.5) return `${Math.round(ms)} ms`;
+  if (ms < 59.95e3) return `${(ms / 1000).toFixed(1)} s`;
+  const [seconds, minutes, hours] = [1e3, 60e3, 3600e3].map((unit) => Math.round(ms / unit));  // first, so that no part of it becomes 60
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (minutes < 1440) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+// The clocks of the browser and of the service may differ a little.
 export function ago(ms) {
-  if (ms < 0) return "in the future";
+  if (ms < -60e3) return "in the future";
   if (ms < 45e3) return "just now";
   if (ms < 90 * 60e3) return `${Math.max(1, Math.round(ms / 60e3))} min ago`;
   if (ms < 36 * 3600e3) return `${Math.round(ms / 3600e3)} h ago`;

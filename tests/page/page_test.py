@@ -360,6 +360,14 @@ class Views(PageTest):
         page.go(f"{self.service.url}/ui/changes?policy=digits")
         self.assertIn(str(ids[8]), page.run("document.querySelector('main pre').innerText"))
 
+    def test_times_and_shares_are_rounded_to_what_is_so(self):
+        page = self.logged_in()
+        shown = page.run("""import('/ui/assets/format.js').then(({duration, ago, percent}) => [[999.6, 59_960, 119_600, 3_599_900, 7_199_000, 86_399_000, 90_000].map(duration),
+            [-20_000, -90_000, 20_000].map(ago), [0, 1e-9, 0.000001, 0.000012, 0.0025, 0.00996, 0.0999, 0.5].map(percent)])""")
+        self.assertEqual(shown[0], ["1.0 s", "1 min 0 s", "2 min 0 s", "1 h 0 min", "2 h 0 min", "1 d 0 h", "1 min 30 s"])
+        self.assertEqual(shown[1], ["just now", "in the future", "just now"], "two clocks are never the same")
+        self.assertEqual([one.replace("\u00a0", " ") for one in shown[2]], ["0 %", "0 %", "0.0001 %", "0.0012 %", "0.25 %", "1.0 %", "10 %", "50 %"])
+
     def test_a_revision_that_was_replaced_offers_nothing_that_is_gone(self):
         key = self.service.key("replaced", "ingest,read,manage")
         call = {"type": "tool_call", "name": "issue_refund", "status": "failed", "error": "502 Bad Gateway"}
