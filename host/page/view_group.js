@@ -50,7 +50,7 @@ export async function show(context) {
       suspectSection(group),
       h("section", h("div.heading", h("h2", "Since when"), windowField(window, set)),
       timeline({...line, marks}, {name: "Failures of this group per run", markName: changeName})),
-      differencesSection(differences, window), examplesSection(group.examples),
+      differencesSection(differences, window), examplesSection(group),
       frame.may("manage") ? triageSection(group, marks, triage) : null, guardrail(path, context), historySection(group.history ?? []))],
     keys: {e: () => press("resolve"), i: () => press("ignore")},
     live: (news) => news.filter((item) => item.topic === "failures" && item.failure.fingerprint === group.fingerprint),
@@ -82,11 +82,12 @@ function differencesSection(items, window) {
       h("a", {href: `/ui/baseline?${new URLSearchParams({dimension, value, window})}`}, "Compare")))));
 }
 
-function examplesSection({newest, first}) {
+function examplesSection({clusterId, examples: {newest, first}}) {
   const list = (title, items) => (items.length === 0 ? null : [h("h3", title), h("ul.plain", items.map((one) => h("li", {"data-row": `e-${title}-${one.failureId}`},
     runLink(one.runId, null, {"data-test": "example"}), " ", shortTime(one.detectedAt))))]);
   const seen = new Set(newest.map((one) => one.failureId));
-  return h("section", h("h2", "Runs to look at"), list("Newest", newest), list("First", first.filter((one) => !seen.has(one.failureId))));
+  return h("section", h("h2", "Runs to look at"), list("Newest", newest), list("First", first.filter((one) => !seen.has(one.failureId))),
+    h("p", h("a", {href: `/ui/runs?${new URLSearchParams({cluster: clusterId})}`, "data-test": "all-runs"}, "All runs of this group")));
 }
 
 function triageSection(group, marks, triage) {

@@ -2,7 +2,7 @@
 
 import {button, emptyCard, filters, h, heading, named, rows, select} from "./dom.js";
 import {clip, count, severity, shortTime, undecided, usd} from "./format.js";
-import {detectorOptions, noRunYet} from "./view_groups.js";
+import {detectorOptions, groupPath, noRunYet} from "./view_groups.js";
 
 const PAGE = 50;
 const OPEN_ON_TOP = 20;
@@ -28,7 +28,7 @@ export async function show({query, get, list, set, frame, navigate}) {
     nodes: [heading("Runs"), filters("Runs", field("state", "State", [["", "Any state"], ["open", "Open"], ["resolved", "Resolved"]], "filter-state"),
       field("detector", "Detector", detectorOptions(detectors.items), "filter-detector"),
       field("minScore", "Score", [["", "Any score"], ["1", "Failed runs"], ["50", "From 50"], ["80", "From 80"], ["95", "From 95"]]),
-      wanted.cluster ? h("p.quiet", "Of one group. ", button("All runs", () => set({cluster: ""}), {class: "small"})) : null),
+      wanted.cluster ? h("p.quiet", "Of ", h("a", {href: groupPath(wanted.cluster)}, "one group"), ". ", button("All runs", () => set({cluster: ""}), {class: "small"})) : null),
     items.length > 0 ? rows("runs", "Runs", items.map(row)) : filtered
       ? emptyCard("No run fits this filter", button("Clear the filter", () => navigate("/ui/runs"))) : noRunYet(), closed.more],
     live: (news) => news,

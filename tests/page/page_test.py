@@ -314,6 +314,15 @@ class Views(PageTest):
         page.click("example")
         page.ready("run")
 
+    def test_a_group_leads_to_all_its_runs_and_they_lead_back(self):
+        wanted = {item["runId"] for item in self.service.get(self.keys["samples"], "failures?detector=false_success&limit=200")["items"]}
+        page = self.logged_in(path=self.group_path())
+        page.click("all-runs")
+        page.ready("runs")
+        self.assertEqual(set(page.run("[...document.querySelectorAll('[data-row]')].map((one) => one.dataset.id)")), wanted)
+        page.run("document.querySelector('main form a').click()")
+        page.ready("group")
+
     def test_a_group_in_a_window_without_its_failures_says_so(self):
         page = self.logged_in(path=self.group_path().replace("7d", "1h"))
         self.assertIn("Nothing failed this way in this window", page.text("group-page"))
