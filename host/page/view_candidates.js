@@ -17,7 +17,7 @@ export async function show({query, get, list, set, navigate}) {
     title: "Candidates",
     nodes: [h("article@candidates-page", heading("Candidates"),
       filters("Candidates", field("state", "State", [["", "Any state"], ...Object.entries(STATES).map(([state, [words]]) => [state, words])]),
-        field("detector", "Detector", detectorOptions(detectors.items))),
+        field("detector", "Detector", detectorOptions(detectors.items, wanted.detector))),
       items.length > 0 ? rows("entries.candidates", "Candidates", items.map(row)) : wanted.state || wanted.detector
         ? emptyCard("No candidate fits this filter", button("Clear the filter", () => navigate("/ui/candidates")))
         : emptyCard("No candidate", h("p", "A candidate is what a detector nearly found and was not sure of; once ", h("code", "second_opinion"),

@@ -64,11 +64,15 @@ function filterBar(wanted, detectors, {set, signal}) {
       },
       keydown: (event) => { if (event.key === "Enter") set({q: search.value}); },
     }});
-  return filters("Groups", windowField(wanted.window, set), field("state", "State", STATES), field("detector", "Detector", detectorOptions(detectors)),
+  return filters("Groups", windowField(wanted.window, set), field("state", "State", STATES), field("detector", "Detector", detectorOptions(detectors, wanted.detector)),
     field("severity", "Severity", SEVERITIES), field("sort", "Order", SORTS), h("label.field.wide", h("span", "Search"), search));
 }
 
-export const detectorOptions = (detectors) => [["", "Any detector"], ...detectors.map((one) => [one.key, one.title || detector(one.key)])];
+// The chosen one may no longer be enabled.
+export function detectorOptions(detectors, chosen) {
+  const gone = chosen && !detectors.some((one) => one.key === chosen) ? [[chosen, detector(chosen)]] : [];
+  return [["", "Any detector"], ...detectors.map((one) => [one.key, one.title || detector(one.key)]), ...gone];
+}
 
 // What distinguishes groups with the same title: the fingerprint without the detector and without empty parts at its end.
 const ownPart = ({fingerprint, detectorKey}) =>

@@ -26,7 +26,7 @@ export async function show({query, get, list, set, frame, navigate}) {
   return {
     title: "Runs",
     nodes: [heading("Runs"), filters("Runs", field("state", "State", [["", "Any state"], ["open", "Open"], ["resolved", "Resolved"]], "filter-state"),
-      field("detector", "Detector", detectorOptions(detectors.items), "filter-detector"),
+      field("detector", "Detector", detectorOptions(detectors.items, wanted.detector), "filter-detector"),
       field("minScore", "Score", [["", "Any score"], ["1", "Failed runs"], ["50", "From 50"], ["80", "From 80"], ["95", "From 95"]]),
       wanted.cluster ? h("p.quiet", "Of ", h("a", {href: groupPath(wanted.cluster)}, "one group"), ". ", button("All runs", () => set({cluster: ""}), {class: "small"})) : null),
     items.length > 0 ? rows("runs", "Runs", items.map(row)) : filtered

@@ -485,6 +485,12 @@ class Views(PageTest):
         self.assertEqual(page.data("rate-verdict", "verdict"), ["too_few"])
         self.assertEqual(page.data("rate-this", "runs"), ["0"])
 
+    def test_a_filter_by_a_detector_that_is_gone_says_so(self):
+        for view in ("groups", "runs"):
+            page = self.logged_in(path=f"/ui/{view}?detector=retired")
+            self.see(page, "empty")
+            self.assertEqual(page.run("document.querySelector('[data-test=filter-detector]').selectedOptions[0].text"), "retired")
+
     def test_detectors(self):
         page = self.logged_in(path="/ui/detectors")
         self.assertEqual(len(page.data("detector", "key")), 5)
