@@ -95,7 +95,23 @@ export const rows = (kind, label, items) => h(`ul.rows.${kind}`, {"aria-label": 
 export const sample = (name, text, tag = "pre") => h(tag, {tabindex: "0", "aria-label": name}, text);
 export const emptyCard = (title, ...rest) => h("div.card.empty@empty", h("h2", title), rest);
 export const command = (name, text) => sample(name, text, "pre@empty-curl");
-export const button = (text, click, attributes) => h("button", {type: "button", on: {click}, ...attributes}, text);
+
+// An action that is not begun again while it goes on; one that is no promise is over at once.
+export function once(action) {
+  let going = false;
+  return async (...all) => {
+    if (going) return;
+    going = true;
+    try {
+      const result = action(...all);
+      if (result instanceof Promise) await result;
+    } finally {
+      going = false;
+    }
+  };
+}
+
+export const button = (text, click, attributes) => h("button", {type: "button", on: {click: once(click)}, ...attributes}, text);
 
 export function copyButton(text, what) {
   const copy = button("Copy", async () => {

@@ -122,6 +122,7 @@ export function guardrail(path, {get, frame}) {
         try {
           await post("/v1/ingest/policies", {policy: content.name, content, ref: content.source.failureId});
           accept.disabled = true;
+          accept.textContent = "Accepted";
           frame.say("Stored");
         } catch (fault) {
           frame.showError(fault);

@@ -1,6 +1,6 @@
 // What fails: the groups of failures of a window, and what the window held.
 
-import {button, command, emptyCard, facts, filters, h, heading, rows, select} from "./dom.js";
+import {button, command, emptyCard, facts, filters, h, heading, once, rows, select} from "./dom.js";
 import {post} from "./api.js";
 import {spark} from "./charts.js";
 import {count, detector, interval, number, percent, severity, shortTime, stateBadge, trend, undecided, windowField, windowMs, windowWords} from "./format.js";
@@ -15,23 +15,16 @@ const SEARCH_DELAY_MS = 250;
 export const groupPath = (id, window) => `/ui/groups/${encodeURIComponent(id)}${window ? `?window=${encodeURIComponent(window)}` : ""}`;
 
 export async function show(context) {
-  const {query, get, list, set, refresh, frame, navigate} = context;
+  const {query, get, list, set, act, frame, navigate} = context;
   const window = query.get("window") || "7d";
   const wanted = {window, state: query.get("state") || "open", detector: query.get("detector") || "", severity: query.get("severity") || "",
     q: query.get("q") || "", sort: query.get("sort") || "recent"};
   const [{first, items, more}, detectors] = await Promise.all([list("/v1/clusters", {...wanted, limit: PAGE}), get("/v1/detectors")]);
   const filtered = wanted.detector !== "" || wanted.severity !== "" || wanted.q !== "" || wanted.state !== "open";
-  const triage = async (action) => {
+  const triage = once(async (action, done) => {
     const id = frame.main.querySelector('[data-test="group"][aria-current="true"]')?.dataset.id;
-    if (!id || !frame.may("manage")) return;
-    try {
-      await post(`/v1/clusters/${encodeURIComponent(id)}/triage`, {action});
-      frame.say(action === "resolve" ? "Resolved" : "Ignored");
-      await refresh();
-    } catch (fault) {
-      frame.showError(fault);
-    }
-  };
+    if (id && frame.may("manage")) await act(post(`/v1/clusters/${encodeURIComponent(id)}/triage`, {action}), done);
+  });
   return {
     title: "Groups",
     nodes: [heading("What fails"), totals(first, wanted), filterBar(wanted, detectors.items, context),
@@ -39,7 +32,7 @@ export async function show(context) {
       first.leftOut > 0 ? h("p.note", `${count(first.leftOut, "failure")} beyond limits.max_clusters belong to no group; find them among the runs.`) : null,
       items.length > 0 ? rows("groups", "Groups of failures", items.map((item) => row(item, wanted)))
         : await emptyState({get, filtered, first, window, clear: () => navigate("/ui/groups")}), more],
-    keys: {e: () => triage("resolve"), i: () => triage("ignore")},
+    keys: {e: () => triage("resolve", "Resolved"), i: () => triage("ignore", "Ignored")},
     live: (news) => news.filter((item) => item.topic === "failures" || items.length === 0),
   };
 }

@@ -997,6 +997,26 @@ class Triage(PageTest):
         page.click("triage-reopen")
         is_now("new", "resolve", "ignore")
 
+    def test_what_is_pressed_twice_is_done_once(self):
+        key = self.service.key("twice", "ingest,read,manage")
+        self.service.post(key, "runs", alarming_run("one"))
+        group = self.service.get(key, "clusters")["items"][0]["clusterId"]
+        page = self.logged_in(key=key, path=f"/ui/groups/{group}")
+        press_twice = "for (let i = 0; i < 2; ++i) document.querySelector('[data-test={}]').click()"
+        page.run(press_twice.format("triage-resolve"))
+        page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'resolved'", "resolved")
+        page.click("guardrail-open")
+        page.wait("document.querySelector('[data-test=guardrail-accept]')", "the draft")
+        page.run(press_twice.format("guardrail-accept"))
+        page.wait("document.querySelector('[data-test=guardrail-accept]').innerText === 'Accepted'", "accepted")
+        page.go(f"{self.service.url}/ui/groups?state=resolved")
+        page.key("j")
+        page.key("i")
+        page.key("i")
+        page.wait("document.querySelectorAll('[data-test=group]').length === 0 && document.documentElement.dataset.ready === 'true'", "ignored")
+        self.assertEqual([item["action"] for item in self.service.get(key, f"clusters/{group}/history")["items"]], ["ignore", "resolve"])
+        self.assertEqual(len(self.service.get(key, "policies/false-success-issue-refund")["items"]), 1)
+
     def test_a_guardrail_is_drafted_on_demand_and_accepted(self):
         key = self.service.key("guardrails", "ingest,read")
         self.service.post(key, "runs", {"runId": "g1", "success": True, "outcomeSummary": "Your refund has been processed.",
