@@ -189,7 +189,7 @@ export async function show(context) {
   const stored = replaced ? [] : failures;
   const [investigation, policies] = await Promise.all([stored.length > 0 ? get(`${failurePath(stored[0].failureId)}/investigation`).catch(unlessGone) : null,
     authorsOf(get, run)]);
-  const [groups, opinions] = await Promise.all([groupIds(stored), Promise.all(stored.map((failure) => opinionOf(get, failure)))]);
+  const [groups, opinions] = await Promise.all([groupIds(get, stored), Promise.all(stored.map((failure) => opinionOf(get, failure)))]);
   const fields = new Fields(run);
   const steps = run.steps ?? [];
   const primary = new Set(failures.map((failure) => steps.findIndex((step) => step.stepId === failure.primaryStepId)).filter((index) => index >= 0));
@@ -241,13 +241,18 @@ async function authorsOf(get, {policies = [], startedAt, receivedAt}) {
   }));
 }
 
-// A group's id follows from its fingerprint. Browsers have the digest where the page came by HTTPS or from this machine.
-async function groupIds(failures) {
-  if (!globalThis.crypto?.subtle) return failures.map(() => null);
+// A group's id follows from its fingerprint. Browsers have the digest only where the page came by HTTPS or from this machine.
+async function groupIds(get, failures) {
+  if (!globalThis.crypto?.subtle) return Promise.all(failures.map(({fingerprint}) => groupIdOf(get, fingerprint)));
   return Promise.all(failures.map(async ({fingerprint}) => {
     const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(fingerprint)));
     return `cl_${[...digest.subarray(0, 10)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`;
   }));
+}
+
+async function groupIdOf(get, fingerprint) {
+  const {items} = await get("/v1/clusters", {q: fingerprint, state: "all", window: "90d", limit: 100});
+  return items.find((one) => one.fingerprint === fingerprint)?.clusterId ?? null;
 }
 
 function verdictSection({run, failures, replaced, groups, opinions, investigation, steps}, context) {

@@ -350,6 +350,16 @@ class Views(PageTest):
         bundle = page.run(f"fetch('{link}').then((answer) => answer.json())")
         self.assertEqual(bundle["run"]["runId"], "sample-094")
 
+    def test_a_run_leads_to_its_group_where_the_browser_has_no_digest(self):
+        """As it is for pages that came by plain HTTP from another machine."""
+        page = self.page()
+        page.send("Page.addScriptToEvaluateOnNewDocument", source="Object.defineProperty(crypto, 'subtle', {value: undefined});")
+        page.adopt(self.service.url, self.service.session(self.keys["samples"]))
+        page.go(self.service.url + "/ui/runs/sample-094")
+        page.run("[...document.querySelectorAll('[data-test=failure] a')].find((one) => one.innerText === 'All failures of this kind').click()")
+        page.ready("group")
+        self.assertEqual(page.run("location.pathname + location.search"), self.group_path())
+
     def test_numbers_keep_their_digits(self):
         key = self.service.key("digits")
         ids = [1234567890123456780 + i for i in range(9)]
