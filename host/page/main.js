@@ -147,6 +147,7 @@ async function draw({quiet = false} = {}) {
   root.dataset.ready = "false";
   root.dataset.view = name;
   if (!quiet) {
+    composing = false;
     frame.clearError();
     frame.main.replaceChildren(heading("Loading"), skeleton());
   }
@@ -276,6 +277,7 @@ function place(name, context, drawn, quiet) {
 // Follows what is committed after the position that was taken before a view's data.
 let liveTimer = null;
 let ticks = 0;
+let composing = false;  // a text with an input method, which would lose the field that it writes to
 
 function startLive() {
   if (liveTimer === null) liveTimer = setTimeout(tick, LIVE_TICK_MS);
@@ -285,7 +287,7 @@ async function tick() {
   liveTimer = null;
   if (session === null || document.hidden || root.dataset.view === "login") return;
   try {
-    if (frame.live && ticks++ % TAIL_EVERY_TICKS === 0) await follow();
+    if (frame.live && !composing && ticks++ % TAIL_EVERY_TICKS === 0) await follow();
     else if (!await sameSession()) return startAnew();
     frame.heard(true);
   } catch (fault) {
@@ -321,6 +323,8 @@ async function follow() {
   await draw({quiet: true});
 }
 
+document.addEventListener("compositionstart", () => { composing = true; });
+document.addEventListener("compositionend", () => { composing = false; });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) startLive(); });
 window.addEventListener("pageshow", (event) => { if (event.persisted) { session = null; draw(); } });
 window.addEventListener("popstate", () => draw());

@@ -49,14 +49,12 @@ function filterBar(wanted, detectors, {set, signal}) {
   const field = (name, label, options) => select(name, label, options, wanted[name], (value) => set({[name]: value}), name === "sort" ? null : `filter-${name}`);
   let timer = null;
   signal.addEventListener("abort", () => clearTimeout(timer));
+  const typed = (event) => {
+    clearTimeout(timer);
+    if (!event.isComposing) timer = setTimeout(() => set({q: search.value}), SEARCH_DELAY_MS);
+  };
   const search = h("input@search", {type: "search", name: "q", id: "search", value: wanted.q, placeholder: "Title or error text", maxlength: "256", autocomplete: "off",
-    on: {
-      input: () => {
-        clearTimeout(timer);
-        timer = setTimeout(() => set({q: search.value}), SEARCH_DELAY_MS);
-      },
-      keydown: (event) => { if (event.key === "Enter") set({q: search.value}); },
-    }});
+    on: {input: typed, compositionend: typed, keydown: (event) => { if (event.key === "Enter" && !event.isComposing) set({q: search.value}); }}});
   return filters("Groups", windowField(wanted.window, set), field("state", "State", STATES), field("detector", "Detector", detectorOptions(detectors, wanted.detector)),
     field("severity", "Severity", SEVERITIES), field("sort", "Order", SORTS), h("label.field.wide", h("span", "Search"), search));
 }

@@ -305,6 +305,21 @@ class Views(PageTest):
         page.click("[data-test=empty] button")
         page.wait("location.search === '' && document.querySelectorAll('[data-test=group]').length > 3", "the filter cleared")
 
+    def test_a_search_waits_for_what_an_input_method_composes(self):
+        key = self.service.key("composing", "ingest,read")
+        run = alarming_run("one")
+        run["steps"][1]["stepName"] = "refund_\u6f22\u5b57"
+        self.service.post(key, "runs", run)
+        page = self.logged_in(key=key)
+        page.run("document.querySelector('[data-test=search]').focus()")
+        page.send("Input.imeSetComposition", text="kan", selectionStart=3, selectionEnd=3)
+        self.service.post(key, "runs", alarming_run("two"))
+        page.wait("performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/v1/session')).length > 4", "more than the delay of the search and two looks at what is new")
+        page.send("Input.insertText", text="\u6f22\u5b57")
+        page.wait("location.search.includes('q=') && document.documentElement.dataset.ready === 'true'", "the search")
+        self.assertEqual(page.run("[document.querySelector('[data-test=search]').value, decodeURI(location.search)]"), ["\u6f22\u5b57", "?q=\u6f22\u5b57"])
+        self.assertEqual(page.count("group"), 1)
+
     def test_a_group_points_at_the_change_that_brought_it(self):
         page = self.logged_in(path=self.group_path())
         self.see(page, "group-page", "timeline", "bar", "mark", "suspect-change", "example")
