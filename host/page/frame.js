@@ -47,7 +47,7 @@ export class Frame {
       this.account = h("span.account", this.tenant,
         button("Log out", logOut, {class: "small", "data-test": "logout"})));
     this.nav = h("nav", {"aria-label": "Views"}, this.links);
-    this.errors = h("div");
+    this.errors = h("div.errors");
     this.status = h("p.unseen", {role: "status", "aria-live": "polite"});
     this.main = h("main", {id: "main", tabindex: "-1"});
     const toggle = h("input@shortcuts-toggle", {type: "checkbox", checked: this.shortcuts, on: {change: () => {
@@ -87,13 +87,17 @@ export class Frame {
     this.status.textContent = text;
   }
 
-  errorBox(fault) {
+  errorBox(fault, ...rest) {
     return h("div.error@error", {role: "alert"}, h("strong", fault.title ?? "This page made a mistake"),
-      h("p", fault.message), fault.requestId ? h("p.quiet", "Request ", h("code", fault.requestId)) : null);
+      h("p", fault.message), fault.requestId ? h("p.quiet", "Request ", h("code", fault.requestId)) : null, rest);
   }
 
+  // Above the view, and on the screen wherever the reader is in it.
   showError(fault) {
-    this.errors.replaceChildren(this.errorBox(fault));
+    this.errors.replaceChildren(this.errorBox(fault, button("Close", () => {
+      this.clearError();
+      this.main.focus({preventScroll: true});
+    }, {class: "small"})));
   }
 
   clearError() {

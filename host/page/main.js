@@ -136,6 +136,7 @@ function problemView(fault) {
       h("a", {href: "/ui/"}, "All groups"))]};
 }
 
+// Gives true once the view is on the screen, false after a fault, and nothing where a newer navigation has taken over.
 async function draw({quiet = false} = {}) {
   const mine = ++turn;
   aborter.abort();
@@ -182,6 +183,7 @@ async function draw({quiet = false} = {}) {
     if (mine !== turn) return;
     if (!isSame) return startAnew();
     place(name, context, drawn, quiet);
+    return true;
   } catch (fault) {
     if (mine !== turn || fault.name === "AbortError") return;
     if (fault.status === 401 && name !== "login") return;
@@ -191,6 +193,7 @@ async function draw({quiet = false} = {}) {
     else place(name, {}, problemView(fault), false);
     root.dataset.ready = "true";
   }
+  return false;
 }
 
 // Finds an element again once its view has been drawn anew: by its id, else by its name or kind and its place among the like of its row.
@@ -277,6 +280,7 @@ function place(name, context, drawn, quiet) {
 // Follows what is committed after the position that was taken before a view's data.
 let liveTimer = null;
 let ticks = 0;
+let stale = false;  // what came in could not be shown
 let composing = false;  // a text with an input method, which would lose the field that it writes to
 
 function startLive() {
@@ -314,13 +318,21 @@ async function follow() {
   const mine = session;
   const answer = await get("/v1/tail", {after: mine.tail, topics: "runs,failures"});
   if (session !== mine || root.dataset.ready !== "true") return;  // the view that is being drawn asks again from the same position
-  const moved = answer.after !== mine.tail;  // also by what is not among the items, such as a change
+  const before = mine.tail;
+  const moved = answer.after !== before;  // also by what is not among the items, such as a change
   mine.tail = answer.after;
   const concerned = shown?.drawn.live?.(answer.items) ?? [];
   if (concerned.length === 0 && !(moved && shown?.drawn.followsAll)) return;
   const failures = concerned.filter((item) => item.topic === "failures").length;
   frame.say(failures > 0 ? count(failures, "new failure") : count(Math.max(1, concerned.length), "update"));
-  await draw({quiet: true});
+  const isDrawn = await draw({quiet: true});
+  if (isDrawn === false) {
+    mine.tail = before;  // it comes again
+    stale = true;
+  } else if (isDrawn && stale) {
+    stale = false;
+    frame.clearError();
+  }
 }
 
 document.addEventListener("compositionstart", () => { composing = true; });

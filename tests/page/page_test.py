@@ -152,6 +152,20 @@ class Leaving(Proxy):
     do_GET = do_POST = do_DELETE = answer
 
 
+class Crowded(Proxy):
+    """Hands everything on, but has no room for what is read while it is `full`."""
+    full = False
+
+    def answer(self):
+        if not type(self).full or re.match(r"/(ui/|v1/(session|tail))", self.path):
+            return super().answer()
+        self.body()
+        text = json.dumps({"title": "The service is busy", "detail": "no room for another answer", "status": 503, "requestId": "req_503"}).encode()
+        return self.send(503, [("Content-Type", "application/problem+json"), ("Retry-After", "1"), ("X-Request-Id", "req_503")], text)
+
+    do_GET = do_POST = do_DELETE = answer
+
+
 class WithoutCookies(Proxy):
     """Hands everything on but cookies, as a browser that keeps none."""
 
@@ -622,6 +636,34 @@ class Views(PageTest):
             page.run("[...document.querySelectorAll('main button')].find((one) => one.innerText === 'Try again').click()")
             page.wait("document.querySelector('[data-test=change]')", "the changes")
             leaving.shutdown()
+
+    def test_a_fault_is_on_the_screen_until_it_is_over(self):
+        self.expected = [r"503"]
+        key = self.service.key("crowded", "ingest,read,manage")
+        self.service.post(key, "runs", alarming_run("one"))
+        group = self.service.get(key, "clusters")["items"][0]["clusterId"]
+        handler = type("Here", (Crowded,), {"target": self.service.port})
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as crowded:
+            threading.Thread(target=crowded.serve_forever, daemon=True).start()
+            page = self.page(height=500)
+            page.log_in(f"http://127.0.0.1:{crowded.server_address[1]}", key)
+            page.click("group-title")
+            page.ready("group")
+            handler.full = True
+            page.click("triage-resolve")
+            page.wait("document.querySelector('[data-test=error]')", "the fault of a decision")
+            box = page.run("(() => { const r = document.querySelector('[data-test=error]').getBoundingClientRect(); return [scrollY, r.top, r.bottom, innerHeight]; })()")
+            self.assertGreater(box[0], 0, "the reader is further down")
+            self.assertTrue(0 <= box[1] < box[2] <= box[3], box)
+            page.click("[data-test=error] button")
+            self.assertEqual(page.count("error"), 0)
+            self.service.post(key, "runs", alarming_run("two"))
+            page.wait("document.querySelector('[data-test=error]')", "the fault of a live refresh", timeout_s=6)
+            self.assertIn("req_503", page.text("error"))
+            handler.full = False
+            page.wait("document.querySelectorAll('[data-test=example]').length === 2 && !document.querySelector('[data-test=error]')", "what came in meanwhile", timeout_s=6)
+            self.assertEqual(self.service.get(key, f"clusters/{group}")["state"], "new")
+            crowded.shutdown()
 
     def test_the_view_is_measured_and_the_files_are_few(self):
         page = self.logged_in()
