@@ -113,16 +113,14 @@ export function once(action) {
 
 export const button = (text, click, attributes) => h("button", {type: "button", on: {click: once(click)}, ...attributes}, text);
 
+// The button keeps its name; what became of it is a status of its own.
 export function copyButton(text, what) {
+  const status = h("span.unseen", {role: "status"});
   const copy = button("Copy", async () => {
-    try {
-      await navigator.clipboard.writeText(text);
-      copy.textContent = "Copied";
-    } catch {
-      copy.textContent = "Select it by hand";
-    }
+    const isCopied = await navigator.clipboard?.writeText(text).then(() => true, () => false);
+    copy.textContent = status.textContent = isCopied ? "Copied" : "Select it by hand";
   }, {class: "small", "aria-label": `Copy ${what}`});
-  return copy;
+  return [copy, status];
 }
 
 export const copyRef = ({ref}) => (ref ? copyButton(ref, "the reference") : null);

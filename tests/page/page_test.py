@@ -473,6 +473,12 @@ class Views(PageTest):
         page.go(f"{self.service.url}/ui/changes?policy=refunds")
         self.assertIn("docs/refunds.md@7", page.text("policy-revision"))
         self.assertEqual(page.run("document.querySelectorAll('[data-test=policy-revision] [aria-label=\"Copy the reference\"]').length"), 1)
+        for clipboard, became in (("{writeText: async (text) => { window.copied = text; }}", "Copied"), ("undefined", "Select it by hand")):
+            page.run(f"Object.defineProperty(navigator, 'clipboard', {{value: {clipboard}, configurable: true}}); 1")
+            page.click("[aria-label=\"Copy the reference\"]")
+            page.wait(f"document.querySelector('[data-test=policy-revision] [role=status]').textContent === '{became}'", "said aloud")
+            self.assertEqual(page.run("document.querySelector('[aria-label=\"Copy the reference\"]').innerText"), became)
+        self.assertEqual(page.run("window.copied"), "docs/refunds.md@7")
 
     def test_a_policy_of_many_revisions_shows_the_one_that_was_asked_for(self):
         key = self.service.key("revisions")
