@@ -190,7 +190,7 @@ export class Frame {
       case "j": this.choose(1); return true;
       case "k": this.choose(-1); return true;
       case "o": this.openChosen(); return true;
-      case "u": if (this.up) this.go(this.up); return true;
+      case "u": if (this.up) this.go(this.up, {again: true}); return true;
       case "/": { const search = test("search", this.main); search?.focus(); return search !== null; }
       case "l": this.toggleLive(); return true;
       case "t": this.toggleTheme(); return true;

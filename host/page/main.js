@@ -23,12 +23,12 @@ const TAIL_EVERY_TICKS = 3;    // what has come since with every third
 const root = document.documentElement;
 let session = null;  // with `tail`, from where it follows what is committed
 let ended = false;   // whether the last one ended by itself
-let shown = null;  // {context, drawn} of what is on the screen
+let shown = null;  // {address, context, drawn} of what is on the screen
 let turn = 0;      // of the newest navigation: older ones give up
 let aborter = new AbortController();
 
 const frame = new Frame({
-  go: (path) => navigate(path),
+  go: (path, how) => navigate(path, how),
   refresh: () => draw({quiet: true}),
   logOut: async () => {
     try {
@@ -58,7 +58,25 @@ function nextOf(search) {
   return pathname.startsWith("/ui/") && !pathname.startsWith("/ui/login") ? next : "/ui/";
 }
 
-const here = () => location.pathname + location.search + location.hash;
+const address = () => location.pathname + location.search;
+const here = () => address() + location.hash;
+
+// Where the reader was in the views that were left, by their addresses: back, forward and up lead there again.
+const left = new Map();
+history.scrollRestoration = "manual";
+
+const chosenRow = () => frame.main.querySelector('[data-row][aria-current="true"]')?.dataset.row;
+
+function leave() {
+  if (shown) left.set(shown.address, {scrollY: window.scrollY, chosen: chosenRow(), memory: shown.context.memory});
+  shown = null;
+}
+
+function choose(chosen) {
+  for (const row of frame.main.querySelectorAll("[data-row]")) {
+    if (chosen !== undefined && row.dataset.row === chosen) row.setAttribute("aria-current", "true");
+  }
+}
 
 // This address with other members in its query; an empty one goes.
 function addressWith(changes) {
@@ -113,12 +131,12 @@ function viewOf(path) {
 
 const nameOf = (address) => viewOf(address.split(/[?#]/)[0])?.name;
 
-// {replace}: no entry of its own in the history; {quiet}: the same view goes on, its focus stays. An entry of the history knows the address
-// that led to its view.
-function navigate(path, {replace = false, quiet = false} = {}) {
+// {replace}: no entry of its own in the history; {quiet}: the same view goes on, its focus stays; {again}: to where the reader was in it. An
+// entry of the history knows the address that led to its view.
+function navigate(path, {replace = false, quiet = false, again = false} = {}) {
   if (replace) history.replaceState(history.state, "", path);
   else history.pushState(nameOf(path) === nameOf(here()) ? history.state : here(), "", path);
-  return draw({quiet});
+  return draw({quiet, again});
 }
 
 // The list that a view is of: as the reader left it, else as it is at that address.
@@ -137,7 +155,7 @@ function problemView(fault) {
 }
 
 // Gives true once the view is on the screen, false after a fault, and nothing where a newer navigation has taken over.
-async function draw({quiet = false} = {}) {
+async function draw({quiet = false, again = false} = {}) {
   const mine = ++turn;
   aborter.abort();
   aborter = new AbortController();
@@ -148,6 +166,7 @@ async function draw({quiet = false} = {}) {
   root.dataset.ready = "false";
   root.dataset.view = name;
   if (!quiet) {
+    leave();
     composing = false;
     frame.clearError();
     frame.main.replaceChildren(heading("Loading"), skeleton());
@@ -168,8 +187,9 @@ async function draw({quiet = false} = {}) {
     if (parameters === null) throw new ApiError(404, {title: "There is no such page", detail: `Nothing is shown at ${location.pathname}.`});
     const signal = aborter.signal;
     const view = await module;
+    const was = again ? left.get(address()) : undefined;
     const context = {parameters, query: new URLSearchParams(location.search), session, ended, signal, frame, navigate, nextOf, listOf,
-      memory: quiet ? shown?.context.memory ?? {} : {},
+      memory: (quiet ? shown?.context.memory : was?.memory) ?? {},
       get: (path, members) => get(path, members, signal),
       refresh: () => navigate(here(), {replace: true, quiet: true}), set: (changes) => navigate(addressWith(changes), {replace: true, quiet: true}),
       loggedIn: (fresh) => {
@@ -182,7 +202,7 @@ async function draw({quiet = false} = {}) {
     const isSame = await same;
     if (mine !== turn) return;
     if (!isSame) return startAnew();
-    place(name, context, drawn, quiet);
+    place(name, context, drawn, {quiet, was});
     return true;
   } catch (fault) {
     if (mine !== turn || fault.name === "AbortError") return;
@@ -190,7 +210,7 @@ async function draw({quiet = false} = {}) {
     if (!await same) return startAnew();
     if (mine !== turn) return;
     if (quiet) frame.showError(fault);
-    else place(name, {}, problemView(fault), false);
+    else place(name, {}, problemView(fault), {quiet: false});
     root.dataset.ready = "true";
   }
   return false;
@@ -240,23 +260,21 @@ const toEnd = (drawn) => drawn.end?.()?.scrollIntoView({block: "nearest"});
 function keepPlace(fill, drawn) {
   const kept = () => frame.main.querySelectorAll("details[data-keep]");
   const open = new Map([...kept()].map((d) => [d.dataset.keep, d.open]));
-  const chosen = frame.main.querySelector('[data-row][aria-current="true"]')?.dataset.row;
+  const chosen = chosenRow();
   const type = typedKept();
   const focus = focusKept();
   const {scrollX, scrollY} = window;
   const sawEnd = shown?.drawn.end?.()?.getBoundingClientRect().top < innerHeight;
   fill();
   for (const details of kept()) details.open = open.get(details.dataset.keep) ?? details.open;
-  for (const row of frame.main.querySelectorAll("[data-row]")) {
-    if (chosen !== undefined && row.dataset.row === chosen) row.setAttribute("aria-current", "true");
-  }
+  choose(chosen);
   type();
   focus();
   window.scrollTo(scrollX, scrollY);
   if (sawEnd) toEnd(drawn);
 }
 
-function place(name, context, drawn, quiet) {
+function place(name, context, drawn, {quiet, was}) {
   const fill = () => frame.main.replaceChildren(...drawn.nodes.filter(Boolean));
   document.title = visible(`${drawn.title} · runwarden`);
   if (quiet) {
@@ -264,12 +282,16 @@ function place(name, context, drawn, quiet) {
   } else {
     fill();
     for (const wide of frame.main.querySelectorAll("figure .scroll")) wide.scrollLeft = wide.scrollWidth;  // what is newest, where not all of it fits
-    window.scrollTo(0, 0);
+    window.scrollTo(0, was?.scrollY ?? 0);
     frame.main.querySelector("h1")?.focus({preventScroll: true});
-    drawn.placed?.();
-    toEnd(drawn);
+    if (was) {
+      choose(was.chosen);
+    } else {
+      drawn.placed?.();
+      toEnd(drawn);
+    }
   }
-  shown = {context, drawn};
+  shown = {address: address(), context, drawn};
   frame.viewKeys = drawn.keys ?? {};
   frame.up = drawn.up ?? null;
   root.dataset.ready = "true";
@@ -339,7 +361,7 @@ document.addEventListener("compositionstart", () => { composing = true; });
 document.addEventListener("compositionend", () => { composing = false; });
 document.addEventListener("visibilitychange", () => { if (!document.hidden) startLive(); });
 window.addEventListener("pageshow", (event) => { if (event.persisted) { session = null; draw(); } });
-window.addEventListener("popstate", () => draw());
+window.addEventListener("popstate", () => draw({again: address() !== shown?.address}));
 
 // Links within the page navigate without reloading it.
 document.addEventListener("click", (event) => {
@@ -348,7 +370,7 @@ document.addEventListener("click", (event) => {
   const href = link.getAttribute("href");
   if (!/^(\/ui\/|#)/.test(href)) return;
   event.preventDefault();
-  navigate(href.startsWith("#") ? location.pathname + location.search + href : href);
+  navigate(href.startsWith("#") ? address() + href : href, {again: link.closest(".crumbs") !== null});
 });
 
 document.body.prepend(...frame.nodes);

@@ -844,6 +844,36 @@ class Keyboard(PageTest):
             page.ready(f"{view}s")
             self.assertEqual(page.run("location.pathname + location.search"), address)
 
+    def test_back_and_up_lead_to_the_place_in_a_list(self):
+        key = self.service.key("place")
+        self.service.post_runs(key, [{"runId": f"run {i}"} for i in range(120)])
+        page = self.logged_in(key=key, path="/ui/runs")
+        page.click("#more")
+        page.wait("document.querySelectorAll('[data-row]').length === 100 && document.documentElement.dataset.ready === 'true'", "two pages")
+        page.key("k")
+        page.key("k")
+        place = ("(() => { const chosen = document.querySelector('[aria-current=true]'), r = chosen?.getBoundingClientRect();"
+                 " return [document.querySelectorAll('[data-row]').length, chosen?.dataset.row, scrollY > 0, r?.top >= 0 && r?.bottom <= innerHeight]; })()")
+        there = page.run(place)
+        self.assertEqual(there, [100, "run 21", True, True])
+        for way in ("history.back()", "document.querySelector('.crumbs a').click()"):
+            page.key("Enter")
+            page.ready("run")
+            self.assertEqual(page.run("scrollY"), 0)
+            page.run(way)
+            page.ready("runs")
+            self.assertEqual(page.run(place), there, way)
+        page.key("o")
+        page.ready("run")
+        page.key("u")
+        page.ready("runs")
+        self.assertEqual(page.run(place), there, "u")
+        page.click("nav-groups")
+        page.ready("groups")
+        page.click("nav-runs")
+        page.ready("runs")
+        self.assertEqual(page.run(place)[:3], [50, None, False], "a list that is opened begins at its top")
+
     def test_up_leads_to_the_list_over_steps_and_revisions(self):
         key = self.service.key("up-steps")
         call = {"type": "tool_call", "name": "issue_refund", "status": "failed", "error": "502 Bad Gateway"}
