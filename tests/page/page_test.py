@@ -1380,6 +1380,21 @@ class Accessibility(PageTest):
             boxes = page.run("[...document.querySelectorAll('main pre')].filter((one) => one.scrollHeight > one.clientHeight).map((one) => [one.tabIndex, Boolean(one.ariaLabel)])")
             self.assertEqual(boxes, [[0, True]] * most, path)
 
+    def test_the_reader_chooses_the_size_of_text_and_the_colors(self):
+        page = self.logged_in(path=self.group_path(), width=640)
+        sizes = "['body', 'h1', 'button', 'code'].map((name) => parseFloat(getComputedStyle(document.querySelector(name)).fontSize))"
+        before = page.run(sizes)
+        page.run("document.documentElement.style.fontSize = '200%'")
+        self.assertEqual(page.run(sizes), [2 * size for size in before])
+        self.assertLessEqual(page.run("document.documentElement.scrollWidth"), 640)
+        page.send("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+        grounds = page.run("['.sign.bar', '.sign.suspect', 'body'].map((name) => getComputedStyle(document.querySelector(name)).backgroundColor)")
+        self.assertEqual(len(set(grounds)), 3, "the signs keep the colors of what they explain")
+        page.go(self.service.url + "/ui/groups")
+        page.key("j")
+        borders = page.run("[...document.querySelectorAll('[data-test=group]')].slice(0, 2).map((one) => getComputedStyle(one).borderLeftColor)")
+        self.assertNotEqual(*borders)
+
     def test_text_and_marks_stand_out(self):
         """Contrast of the colors as they are computed on every view: 4.5 for text (3 where it is large), by WCAG 2.2, 1.4.3."""
         for scheme in ("light", "dark"):
