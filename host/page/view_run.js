@@ -178,7 +178,7 @@ class Fields {
 }
 
 export async function show(context) {
-  const {parameters: [id], query, get, frame, memory, refresh, listOf} = context;
+  const {parameters: [id], query, get, frame, memory, listOf} = context;
   const path = `/v1/runs/${encodeURIComponent(id)}`;
   const up = listOf("/ui/runs");
   const revision = query.get("revision") ?? undefined;
@@ -194,7 +194,7 @@ export async function show(context) {
   const steps = run.steps ?? [];
   const primary = new Set(failures.map((failure) => steps.findIndex((step) => step.stepId === failure.primaryStepId)).filter((index) => index >= 0));
   const linked = linkedStep(steps);
-  const drawing = {run, fields, steps, primary, linked, memory, redraw: refresh};
+  const drawing = {run, fields, steps, primary, linked, memory};
   const nodes = [h("article@run-page", {"data-id": run.runId, "data-revision": run.revision, "data-state": run.state},
     h("p.crumbs", h("a", {href: up}, "Runs")), heading("Run ", h("code", run.runId)),
     replaced ? h("p.note", "A later revision has replaced this one, and its failures with it. ", h("a", {href: `/ui/runs/${encodeURIComponent(id)}`}, "Look at the latest revision")) : null,
@@ -332,7 +332,7 @@ function answerSection(run, fields) {
     fields.block("/outcomeSummary", "answer", run.outcomeSummary) ?? h("p.quiet", "The run holds no answer (outcomeSummary)."));
 }
 
-function stepsSection({run, fields, steps, primary, linked, memory, redraw}) {
+function stepsSection({run, fields, steps, primary, linked, memory}) {
   const kept = new Set(primary);
   if (linked >= 0) kept.add(linked);
   const hidden = new Map(foldsOf(steps, kept).map(([from, to]) => [from, to]));
@@ -344,21 +344,52 @@ function stepsSection({run, fields, steps, primary, linked, memory, redraw}) {
   }
   const goesOn = run.state === "open";
   const middle = kept.size > 0 ? items.findIndex(([from]) => from === (linked >= 0 ? linked : Math.min(...primary))) : goesOn ? items.length : 0;
-  const from = memory.from ?? Math.max(0, Math.min(middle - STEPS_AT_ONCE / 2, items.length - STEPS_AT_ONCE));
-  const to = goesOn ? items.length : memory.to ?? from + STEPS_AT_ONCE;  // what grows is drawn to its end
-  const more = (text, drawn) => h("p", button(text, () => {
-    Object.assign(memory, drawn);
-    redraw();
-  }));
-  return h("section", h("h2", goesOn ? "The steps so far" : "What it did"), steps.length === 0 ? h("p.quiet", "The run holds no steps.") : null,
-    from > 0 ? more(`Show ${number(Math.min(STEPS_AT_ONCE, from))} earlier lines`, {from: Math.max(0, from - STEPS_AT_ONCE), to}) : null,
-    h("ol.steps", items.slice(from, to).map(([first, end, folded]) => h("li", folded ? foldLine(first, end, fields, steps, primary) : stepNode(first, fields, steps, primary)))),
-    to < items.length ? more(`Show ${number(Math.min(STEPS_AT_ONCE, items.length - to))} later lines`, {from, to: to + STEPS_AT_ONCE}) : null);
+  let from = memory.from ?? Math.max(0, Math.min(middle - STEPS_AT_ONCE / 2, items.length - STEPS_AT_ONCE));
+  let to = goesOn ? items.length : Math.min(items.length, memory.to ?? from + STEPS_AT_ONCE);  // what grows is drawn to its end
+  const draw = (begin, end) => items.slice(begin, end).map(([first, last, folded]) => h("li", folded ? foldLine(first, last, fields, steps, primary) : stepNode(first, fields, steps, primary)));
+  const list = h("ol.steps", draw(from, to));
+  const earlier = button("", () => {
+    const begin = Math.max(0, from - STEPS_AT_ONCE);
+    list.prepend(...draw(begin, from));
+    from = begin;
+    grown();
+  });
+  const later = button("", () => {
+    const end = Math.min(items.length, to + STEPS_AT_ONCE);
+    list.append(...draw(to, end));
+    to = end;
+    grown();
+  });
+  const offer = (more, [begin, end], which) => {
+    more.hidden = more.parentElement.hidden = begin === end;
+    more.textContent = `Show ${number(Math.min(STEPS_AT_ONCE, end - begin))} ${which} lines`;
+    const evidence = items.slice(begin, end).some(([first, last]) => evidenceIn(fields, first, last) > 0);
+    if (evidence) more.parentElement.dataset.evidence = "";
+    else delete more.parentElement.dataset.evidence;
+  };
+  const offerMore = () => {
+    offer(earlier, [0, from], "earlier");
+    offer(later, [to, items.length], "later");
+  };
+  const grown = () => {
+    Object.assign(memory, {from, to});
+    offerMore();
+  };
+  const section = h("section", h("h2", goesOn ? "The steps so far" : "What it did"), steps.length === 0 ? h("p.quiet", "The run holds no steps.") : null,
+    h("p.more", earlier), list, h("p.more", later));
+  offerMore();
+  return section;
+}
+
+// Pieces of evidence in the steps [from, to).
+function evidenceIn(fields, from, to) {
+  let evidence = 0;
+  for (let i = from; i < to; ++i) evidence += fields.steps.has(i) ? 1 : 0;
+  return evidence;
 }
 
 function foldLine(from, to, fields, steps, primary) {
-  let evidence = 0;
-  for (let i = from; i < to; ++i) evidence += fields.steps.has(i) ? 1 : 0;
+  const evidence = evidenceIn(fields, from, to);
   const names = new Set(steps.slice(from, to).map((step) => step.stepName ?? "step"));
   const inside = h("ol.steps");
   let drawn = from;
@@ -467,11 +498,11 @@ function toPlace(hash) {
   return place;
 }
 
-// Steps of a fold are not all drawn: its button draws more of those that hold evidence.
+// Not all steps are drawn: buttons draw more of those that hold evidence, in a fold and before and after what is there.
 function walkEvidence(main, by) {
   const current = main.querySelector("mark.current");
   const next = () => {
-    const all = [...main.querySelectorAll('[data-test="evidence"], .fold[data-evidence] > button:not([hidden])')];
+    const all = [...main.querySelectorAll('[data-test="evidence"], [data-evidence] > button:not([hidden])')];
     const at = all.indexOf(current);
     return all.at(at < 0 ? (by > 0 ? 0 : -1) : (at + by) % all.length);
   };

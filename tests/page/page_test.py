@@ -956,6 +956,31 @@ class Keyboard(PageTest):
                     seen.append(int(at))
             self.assertEqual(seen, wanted)
 
+    def test_evidence_in_steps_that_are_not_drawn_is_reached(self):
+        key = self.service.key("far-evidence", "ingest,read,manage")
+        search = {"stepKind": "tool", "stepName": "search", "status": "ok", "inputSummary": "order 1", "outputSummary": "nothing found"}
+        steps = [{"stepKind": "tool", "stepName": f"read_page_{i}", "status": "ok", "inputSummary": str(i), "outputSummary": str(i)} for i in range(900)]
+        run = {**alarming_run("far"), "steps": [search] * 700 + steps + alarming_run("far")["steps"][1:]}
+        failures = self.service.post(key, "runs", run)["failures"]
+        self.assertEqual({failure["detectorKey"] for failure in failures}, {"expensive_loop", "false_success"})
+        wanted = {item["pointer"] for failure in failures for item in failure["evidence"]}
+        self.assertIn("/steps/1600/errorMessage", wanted)
+        in_loop = [pointer for pointer in wanted if re.match("/steps/[0-6]?[0-9]{1,2}/", pointer)]
+        page = self.logged_in(key=key, path="/ui/runs/far")
+        self.assertEqual(page.run("document.querySelector('#step-1601') === null"), True)
+        pointer = "document.querySelector('mark.current').dataset.pointer"
+        page.key("p")
+        page.key("p")
+        while page.run(pointer) in ("/outcomeSummary", "/success"):
+            page.key("p")
+        self.assertEqual(page.run(pointer), "/steps/1600/errorMessage")
+        self.assertEqual(page.run("document.activeElement === document.querySelector('mark.current') && document.activeElement.checkVisibility()"), True)
+        page.key("p")
+        self.assertIn(page.run(pointer), in_loop)
+        page.key("y")
+        page.wait("document.querySelector('[data-test=failure]').dataset.review === 'right' && document.documentElement.dataset.ready === 'true'", "a refresh")
+        self.assertTrue(page.run("document.querySelector('#step-1601') !== null"), "what was drawn stays")
+
     def test_theme_live_help_and_search(self):
         page = self.logged_in()
         page.key("t")
