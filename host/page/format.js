@@ -14,7 +14,9 @@ export function windowMs(name) {
 }
 export const windowWords = (name) => (WINDOW_OPTIONS.find(([value]) => value === name) ?? ["", name])[1].toLowerCase();
 
-export const clip = (text, most) => (text.length > most ? `${text.slice(0, most)}\u2026` : text);
+// The place to cut a text at, or the one before it where that is within a character.
+export const cutAt = (text, at) => (/[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at);
+export const clip = (text, most) => (text.length > most ? `${text.slice(0, cutAt(text, most))}\u2026` : text);
 export const number = (value) => NUMBER.format(value);
 export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 export const usd = (value) => `$${value < 0.01 && value > 0 ? value.toFixed(4) : value.toFixed(2)}`;

@@ -2,7 +2,7 @@
 
 import {button, copyButton, copyRef, facts, form, h, heading, named, sample, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
-import {clip, count, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
+import {clip, count, cutAt, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
 import {groupPath} from "./view_groups.js";
 import {guardrail, suspectSentence} from "./view_group.js";
@@ -153,11 +153,11 @@ class Fields {
         if (raw !== null) [shown, ranges] = [text(whole), raw];
       }
       ranges ??= [[0, shown.length]];
-      const spans = [[0, all ? shown.length : Math.min(shown.length, MAX_TEXT)]];
+      const spans = [[0, all ? shown.length : cutAt(shown, Math.min(shown.length, MAX_TEXT))]];
       for (const [start, end] of all ? [] : ranges) {
         if (end <= MAX_TEXT || start === 0) continue;
-        const from = Math.max(0, start - AROUND);
-        const to = Math.min(shown.length, end + AROUND, start + MAX_TEXT);
+        const from = cutAt(shown, Math.max(0, start - AROUND));
+        const to = cutAt(shown, Math.min(shown.length, end + AROUND, start + MAX_TEXT));
         if (from <= spans.at(-1)[1]) spans.at(-1)[1] = Math.max(spans.at(-1)[1], to);
         else spans.push([from, to]);
       }

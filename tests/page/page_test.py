@@ -408,6 +408,16 @@ class Views(PageTest):
         page.go(f"{self.service.url}/ui/changes?policy=digits")
         self.assertIn(str(ids[8]), page.run("document.querySelector('main pre').innerText"))
 
+    def test_texts_are_cut_between_characters(self):
+        key = self.service.key("cut")
+        run = alarming_run("cut")
+        run.update(userRequestText="a" + "\U0001f600" * 3000, outcomeSummary="a" + "\U0001f600" * 2000 + "Your refund has been processed. " + "\U0001f600" * 3000)
+        self.service.post(key, "runs", run)
+        page = self.logged_in(key=key, path="/ui/runs")
+        self.assertEqual(page.run("[...document.querySelectorAll('.clip')].map((one) => [one.textContent.length < 200, one.textContent.isWellFormed()])"), [[True, True]])
+        page.go(f"{self.service.url}/ui/runs/cut")
+        self.assertEqual(page.run("['request', 'answer'].map((name) => [...document.querySelectorAll(`#${name} pre, #${name} pre *`)].flatMap((one) => [...one.childNodes]).every((one) => one.textContent.isWellFormed()))"), [True, True])
+
     def test_times_and_shares_are_rounded_to_what_is_so(self):
         page = self.logged_in()
         shown = page.run("""import('/ui/assets/format.js').then(({duration, ago, percent}) => [[999.6, 59_960, 119_600, 3_599_900, 7_199_000, 86_399_000, 90_000].map(duration),
