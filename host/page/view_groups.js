@@ -31,7 +31,7 @@ export async function show(context) {
       first.building !== undefined ? h("p.note", `The groups of older failures are being put together: ${percent(first.building)} done.`) : null,
       first.leftOut > 0 ? h("p.note", `${count(first.leftOut, "failure")} beyond limits.max_clusters belong to no group; find them among the runs.`) : null,
       items.length > 0 ? rows("groups", "Groups of failures", items.map((item) => row(item, wanted)))
-        : await emptyState({get, filtered, first, window, clear: () => navigate("/ui/groups")}), more],
+        : await emptyState({get, filtered, first, window, detectors: detectors.items, clear: () => navigate("/ui/groups")}), more],
     keys: {e: () => triage("resolve", "Resolved"), i: () => triage("ignore", "Ignored")},
     live: (news) => news.filter((item) => item.topic === "failures" || items.length === 0),
   };
@@ -85,7 +85,7 @@ function row(group, {window, sort}) {
     h("span.quiet", "last ", shortTime(group.lastSeen, {"data-test": "group-last"}))));
 }
 
-async function emptyState({get, filtered, first, window, clear}) {
+async function emptyState({get, filtered, first, window, detectors, clear}) {
   if (filtered) {
     return emptyCard("No group fits this filter", h("p", `The window has ${count(first.totals.failures, "failure")}.`), button("Clear the filter", clear));
   }
@@ -93,6 +93,9 @@ async function emptyState({get, filtered, first, window, clear}) {
   if (runs.items.length === 0) {
     const {items} = await get("/v1/runs", {view: "head", limit: 1});
     return items.length === 0 ? noRunYet() : emptyCard("No run has ended yet", h("p", "A run is judged when it ends. "), h("a", {href: "/ui/runs?state=open"}, "Look at those that go on"));
+  }
+  if (!detectors.some((one) => one.mode === "live" && one.enabled)) {
+    return emptyCard("Nothing judges the runs", h("p", "No detector is live. Enable some in the configuration, under ", h("code", "detectors"), "."));
   }
   if (first.totals.runs === 0) {
     return emptyCard("No run in this window", h("p", "The newest run came in ",
@@ -103,12 +106,9 @@ async function emptyState({get, filtered, first, window, clear}) {
   const reasons = new Map();
   let unjudged = 0;
   for (const run of seen) {
-    const open = undecided(run.detectors);
+    const open = run.detectors?.length === 0 ? ["No detector was live"] : undecided(run.detectors).map((one) => `${detector(one.key)}: ${one.reason ?? one.status}`);
     if (open.length > 0) unjudged += 1;
-    for (const one of open) {
-      const words = `${detector(one.key)}: ${one.reason ?? one.status}`;
-      reasons.set(words, (reasons.get(words) ?? 0) + 1);
-    }
+    for (const words of open) reasons.set(words, (reasons.get(words) ?? 0) + 1);
   }
   const these = seen.length < JUDGED ? "them" : `the latest ${number(JUDGED)}`;
   const top = [...reasons].sort((a, b) => b[1] - a[1]).slice(0, 5);

@@ -259,6 +259,7 @@ function verdictSection({run, failures, replaced, groups, opinions, investigatio
   if (run.state === "open") {
     return h("section.card", h("h2", "This run goes on"), h("p", `${count(steps.length, "step")} so far. It is judged when it ends; this page grows with it.`));
   }
+  if (run.detectors.length === 0) return h("section.card", h("h2", "Not judged"), h("p", "No detector was live when this run came in."));
   if (failures.length === 0) {
     const open = undecided(run.detectors).length;
     return h("section.card", h("h2", "No failure found"), h("p", open === 0 ? `All ${count(run.detectors.length, "detector")} looked at it.`

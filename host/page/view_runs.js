@@ -50,6 +50,7 @@ function row(run) {
 }
 
 function unjudged(run) {
+  if (run.detectors?.length === 0) return "Not judged";
   const open = undecided(run.detectors).length;
   return open === 0 ? "No failure" : `No failure; ${count(open, "detector")} could not tell`;
 }

@@ -32,14 +32,15 @@ class Service:
     """The real program on a folder of its own, with the samples in tenant `samples`."""
     map_size = "1GiB"
     more = ""  # of the configuration
+    detectors = ("false_success", "expensive_loop", "schema_ghost", "missing_tool_call", "context_overflow")
 
     def __init__(self, runwarden, plugins, samples):
         self.folder = tempfile.mkdtemp(prefix="runwarden-page-")
         self.runwarden = runwarden
         self.plugins = plugins
         self.config = self.folder + "/runwarden.yaml"
-        entries = "".join(f"    - {{key: {key}, library: {key}.so}}\n" for key in ("false_success", "expensive_loop", "schema_ghost", "missing_tool_call", "context_overflow"))
-        pathlib.Path(self.config).write_text(f"server: {{address: \"127.0.0.1:0\"}}\nstore: {{path: data, map_size: {self.map_size}}}\ndetectors:\n  search_path: [\"{plugins}\"]\n  deadline: 10s\n  include: []\n  enabled:\n{entries}{self.more}")
+        entries = "".join(f"\n    - {{key: {key}, library: {key}.so}}" for key in self.detectors) or " []"
+        pathlib.Path(self.config).write_text(f"server: {{address: \"127.0.0.1:0\"}}\nstore: {{path: data, map_size: {self.map_size}}}\ndetectors:\n  search_path: [\"{plugins}\"]\n  deadline: 10s\n  include: []\n  enabled:{entries}\n{self.more}")
         self.fill(samples)
         self.log = open(self.folder + "/log", "w+", encoding="utf-8")
         self.process = subprocess.Popen([runwarden, "serve", "--config", self.config], stderr=self.log)
@@ -615,6 +616,20 @@ class Views(PageTest):
         page.go(self.service.url + "/ui/runs/fine")
         self.assertIn("not_evaluable", page.data("verdict", "status"))
         self.see(page, "verdict-reason", "verdict-hint")
+
+    def test_a_service_without_detectors_says_that_nothing_is_judged(self):
+        service = type("Here", (Service,), {"detectors": (), "fill": lambda *_: None})(self.service.runwarden, self.service.plugins, "")
+        self.addCleanup(service.close)
+        key = service.key("bare")
+        service.post(key, "runs", alarming_run("one"))
+        page = self.page()
+        page.log_in(service.url, key)
+        self.assertIn("No detector is live", page.text("empty"))
+        page.go(service.url + "/ui/runs")
+        self.assertIn("Not judged", page.run("document.querySelector('[data-row=one]').innerText"))
+        page.go(service.url + "/ui/runs/one")
+        self.assertIn("No detector was live when this run came in", page.text("run-page"))
+        self.assertNotIn("No failure", page.text("run-page"))
 
     def test_a_service_that_fails_is_told_with_the_request_id(self):
         self.expected = [r"500"]
