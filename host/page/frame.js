@@ -27,13 +27,17 @@ export class Frame {
     this.up = null;
     this.live = stored.get("rw-live") !== "off";
     this.answered = true;
-    this.shortcuts = stored.get("rw-shortcuts") !== "off";
+    this.shortcuts = this.wantsShortcuts();
     this.goUntil = 0;
     this.dark = matchMedia("(prefers-color-scheme: dark)");
     this.build(logOut);
     this.applyTheme();
     this.applyLive();
     this.dark.addEventListener("change", () => this.applyTheme());
+    window.addEventListener("storage", () => {  // another tab has switched something
+      this.shortcuts = this.toggle.checked = this.wantsShortcuts();
+      this.applyTheme();
+    });
     document.addEventListener("keydown", (event) => this.onKey(event));
   }
 
@@ -50,15 +54,15 @@ export class Frame {
     this.errors = h("div.errors");
     this.status = h("p.unseen", {role: "status", "aria-live": "polite"});
     this.main = h("main", {id: "main", tabindex: "-1"});
-    const toggle = h("input@shortcuts-toggle", {type: "checkbox", checked: this.shortcuts, on: {change: () => {
-      this.shortcuts = toggle.checked;
+    this.toggle = h("input@shortcuts-toggle", {type: "checkbox", checked: this.shortcuts, on: {change: () => {
+      this.shortcuts = this.toggle.checked;
       stored.set("rw-shortcuts", this.shortcuts ? "on" : "off");
     }}});
     this.help = h("dialog@help", {"aria-label": "Keys"}, h("h2", "Keys"),
       h("table", h("caption.unseen", "Keys and what they do"),
         h("thead", h("tr", h("th", {scope: "col"}, "Key"), h("th", {scope: "col"}, "Does"))),
         h("tbody", KEYS.map(([keys, does]) => h("tr", h("td", h("kbd", keys)), h("td", does))))),
-      h("p", h("label", toggle, " Single letters work as keys")),
+      h("p", h("label", this.toggle, " Single letters work as keys")),
       h("p", button("Close", () => this.help.close())));
     this.nodes = [h("a.skip", {href: "#main", on: {click: (event) => {
       event.preventDefault();
@@ -102,6 +106,10 @@ export class Frame {
 
   clearError() {
     this.errors.replaceChildren();
+  }
+
+  wantsShortcuts() {
+    return stored.get("rw-shortcuts") !== "off";
   }
 
   applyTheme() {

@@ -1,6 +1,6 @@
 """A headless Chromium, driven over --remote-debugging-pipe with Python's standard library alone.
 
-Browser owns the process and its profile; each Page is a tab in a context of its own (cookies and storage apart). What a page says, asks for and
+Browser owns the process and its profile; each Page is a tab in a context (cookies and storage) of its own or of another Page. What a page says, asks for and
 breaks is kept with it: Page.messages, Page.faults, Page.urls. One thread uses them; a second one reads the pipe.
 """
 import base64
@@ -110,20 +110,21 @@ class Browser:
             raise Fault(f"{method}: {answer['error']['message']}")
         return answer["result"]
 
-    def page(self, **size):
-        """A tab with a profile of its own."""
-        return Page(self, **size)
+    def page(self, **how):
+        """A tab with a profile of its own, or with that of the page that it is `beside`."""
+        return Page(self, **how)
 
 
 class Page:
-    def __init__(self, browser, width=1280, height=900, scheme="light"):
+    def __init__(self, browser, width=1280, height=900, scheme="light", beside=None):
         self.browser = browser
+        self.beside = beside
         self.messages = []  # console and log, as text
         self.faults = []    # exceptions that nobody caught
         self.violations = []  # of the content security policy
         self.requests = collections.deque(maxlen=5000)  # (method, url)
         self._loads = 0
-        self.context = browser.send("Target.createBrowserContext")["browserContextId"]
+        self.context = beside.context if beside else browser.send("Target.createBrowserContext")["browserContextId"]
         target = browser.send("Target.createTarget", url="about:blank", browserContextId=self.context)["targetId"]
         self.session = browser.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         browser._pages[self.session] = self
@@ -152,7 +153,8 @@ class Page:
         return self.browser.send(method, self.session, **parameters)
 
     def close(self):
-        self.browser.send("Target.disposeBrowserContext", browserContextId=self.context)
+        if self.beside is None:
+            self.browser.send("Target.disposeBrowserContext", browserContextId=self.context)
         self.browser._pages.pop(self.session, None)
 
     def resize(self, width, height=900):

@@ -1032,6 +1032,17 @@ class Keyboard(PageTest):
         page.key("t", modifiers=2)
         self.assertEqual(page.run("document.documentElement.dataset.theme"), "light", "not with Ctrl")
 
+    def test_what_is_switched_in_one_tab_is_switched_in_all(self):
+        page = self.logged_in()
+        other = self.page(beside=page)
+        other.go(self.service.url + "/ui/runs")
+        other.key("t")
+        other.key("?")
+        other.click("shortcuts-toggle")
+        page.wait("document.documentElement.dataset.theme === 'dark' && !document.querySelector('[data-test=shortcuts-toggle]').checked", "as the other tab")
+        page.key("t")
+        self.assertEqual(page.run("document.documentElement.dataset.theme"), "dark", "letters are no keys")
+
     def test_nothing_is_opened_behind_the_help(self):
         page = self.logged_in()
         page.key("j")
