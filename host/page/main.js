@@ -341,10 +341,10 @@ async function follow() {
   const answer = await get("/v1/tail", {after: mine.tail, topics: "runs,failures"});
   if (session !== mine || root.dataset.ready !== "true") return;  // the view that is being drawn asks again from the same position
   const before = mine.tail;
-  const moved = answer.after !== before;  // also by what is not among the items, such as a change
+  const moved = answer.after !== before;  // also by what is never among the items: a change, a decision, a review
   mine.tail = answer.after;
   const concerned = shown?.drawn.live?.(answer.items) ?? [];
-  if (concerned.length === 0 && !(moved && shown?.drawn.followsAll)) return;
+  if (concerned.length === 0 && !(moved && (shown?.drawn.followsAll || answer.items.length === 0))) return;
   const failures = concerned.filter((item) => item.topic === "failures").length;
   frame.say(failures > 0 ? count(failures, "new failure") : count(Math.max(1, concerned.length), "update"));
   const isDrawn = await draw({quiet: true});

@@ -112,22 +112,29 @@ function triageSection(group, marks, triage) {
     h("p.quiet", closed ? `It is ${STATE_WORDS[group.state].toLowerCase()}${falseAlarms(group)}.` : "A resolved group opens itself again when a run that ran later fails this way."));
 }
 
-// A rule that would have caught it, drafted when the disclosure is opened.
-export function guardrail(path, {get, frame}) {
+// A rule that would have caught it, drafted when the disclosure is opened. The draft, and whether it was accepted, outlive a refresh.
+export function guardrail(path, {get, frame, memory}) {
   const box = h("div");
+  const kept = (memory.drafts ??= {})[path] ??= {accepted: false};
   const draft = async () => {
     try {
-      const [yaml, {test: _, ...content}] = await Promise.all([get(`${path}/guardrail`, {as: "yaml"}), get(`${path}/guardrail`)]);
-      const accept = button("Accept as a policy", async () => {
+      kept.draft ??= await Promise.all([get(`${path}/guardrail`, {as: "yaml"}), get(`${path}/guardrail`)]);
+      const [yaml, {test: _, ...content}] = kept.draft;
+      const accept = button("", async () => {
         try {
           await post("/v1/ingest/policies", {policy: content.name, content, ref: content.source.failureId});
-          accept.disabled = true;
-          accept.textContent = "Accepted";
+          kept.accepted = true;
+          offer();
           frame.say("Stored");
         } catch (fault) {
           frame.showError(fault);
         }
       }, {"data-test": "guardrail-accept"});
+      const offer = () => {
+        accept.disabled = kept.accepted;
+        accept.textContent = kept.accepted ? "Accepted" : "Accept as a policy";
+      };
+      offer();
       box.replaceChildren(sample("Guardrail draft", yaml, "pre@guardrail-draft"),
         h("div.actions", copyButton(yaml, "the draft"), frame.may("ingest") ? accept : null));
     } catch (fault) {

@@ -1173,6 +1173,9 @@ class Triage(PageTest):
         page.wait("document.querySelector('[data-test=guardrail-accept]')", "the draft")
         page.run(press_twice.format("guardrail-accept"))
         page.wait("document.querySelector('[data-test=guardrail-accept]').innerText === 'Accepted'", "accepted")
+        self.service.post(key, "changes", {"kind": "code"})
+        page.wait("document.querySelectorAll('[data-test=mark]').length === 2 && document.querySelector('[data-test=guardrail-draft]')", "a refresh", timeout_s=6)
+        self.assertEqual(page.run("[document.querySelector('[data-test=guardrail-accept]').disabled, document.querySelector('[data-test=guardrail-accept]').innerText]"), [True, "Accepted"])
         page.go(f"{self.service.url}/ui/groups?state=resolved")
         page.key("j")
         page.key("i")
@@ -1344,6 +1347,24 @@ class Live(PageTest):
         page.go(f"{self.service.url}/ui/changes?policy=refunds")
         self.service.post(key, "policies", {"policy": "refunds", "content": 2})
         page.wait("document.querySelectorAll('[data-test=policy-revision]').length === 2", "the revision", timeout_s=6)
+
+    def test_what_another_person_decides_is_shown(self):
+        key = self.service.key("colleagues", "ingest,read,manage")
+        failure = self.service.post(key, "runs", alarming_run("one"))["failures"][0]["failureId"]
+        group = self.service.get(key, "clusters")["items"][0]["clusterId"]
+        pages = [self.logged_in(key=key, path=path, width=900) for path in ("/ui/groups", f"/ui/groups/{group}", "/ui/runs/one")]
+
+        def decide(path, body):
+            headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+            urllib.request.urlopen(urllib.request.Request(f"{self.service.url}/v1/{path}", json.dumps(body).encode(), headers), timeout=30).close()
+
+        decide(f"failures/{failure}/review", {"verdict": "right"})
+        pages[2].send("Page.bringToFront")
+        pages[2].wait("document.querySelector('[data-test=failure]').dataset.review === 'right'", "the review", timeout_s=6)
+        decide(f"clusters/{group}/triage", {"action": "resolve"})
+        for page, shown in zip(pages, ("document.querySelectorAll('[data-test=group]').length === 0", "document.querySelector('[data-test=group-page]')?.dataset.state === 'resolved'")):
+            page.send("Page.bringToFront")
+            page.wait(shown, "the decision", timeout_s=6)
 
     def test_a_search_goes_on_over_a_refresh(self):
         page = self.logged_in()
