@@ -254,6 +254,18 @@ function typedKept() {
   };
 }
 
+// The first row on the screen of whoever has scrolled to it stays where it is, whatever comes in above it.
+function rowKept() {
+  const top = (row) => row.getBoundingClientRect().top;
+  const row = window.scrollY > 0 ? frame.rows().find((one) => one.getBoundingClientRect().bottom > 0) : undefined;
+  if (!row) return () => {};
+  const [find, was] = [traceOf(row), top(row)];
+  return () => {
+    const found = find();
+    if (found) window.scrollBy(0, top(found) - was);
+  };
+}
+
 const toEnd = (drawn) => drawn.end?.()?.scrollIntoView({block: "nearest"});
 
 // What the reader has opened, chosen and typed, and where the focus is, outlives a refresh. Who sees the end of what grows goes on seeing it.
@@ -263,6 +275,7 @@ function keepPlace(fill, drawn) {
   const chosen = chosenRow();
   const type = typedKept();
   const focus = focusKept();
+  const row = rowKept();
   const {scrollX, scrollY} = window;
   const sawEnd = shown?.drawn.end?.()?.getBoundingClientRect().top < innerHeight;
   fill();
@@ -271,6 +284,7 @@ function keepPlace(fill, drawn) {
   type();
   focus();
   window.scrollTo(scrollX, scrollY);
+  row();
   if (sawEnd) toEnd(drawn);
 }
 

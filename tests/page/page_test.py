@@ -1348,6 +1348,20 @@ class Live(PageTest):
         self.service.post(key, "policies", {"policy": "refunds", "content": 2})
         page.wait("document.querySelectorAll('[data-test=policy-revision]').length === 2", "the revision", timeout_s=6)
 
+    def test_what_comes_in_above_moves_nothing_under_the_reader(self):
+        key = self.service.key("above")
+        self.service.post_runs(key, [{"runId": f"run {i}"} for i in range(40)])
+        page = self.logged_in(key=key, path="/ui/runs")
+        page.run("window.scrollTo(0, 1500)")
+        seen = "[...document.querySelectorAll('[data-row]')].map((one) => [one.dataset.row, Math.round(one.getBoundingClientRect().top)]).filter(([, top]) => top >= 0 && top < innerHeight)"
+        before = page.run(seen)
+        self.assertGreater(len(before), 3)
+        self.service.post_runs(key, [{"runId": f"new {i}"} for i in range(5)])
+        page.wait("document.querySelector('[data-row=\"new 0\"]')", "the new runs", timeout_s=6)
+        after = page.run(seen)
+        self.assertEqual([name for name, _ in after], [name for name, _ in before])
+        self.assertLessEqual(abs(after[0][1] - before[0][1]), 2)
+
     def test_what_another_person_decides_is_shown(self):
         key = self.service.key("colleagues", "ingest,read,manage")
         failure = self.service.post(key, "runs", alarming_run("one"))["failures"][0]["failureId"]
