@@ -1421,12 +1421,19 @@ LOW_CONTRAST = """(() => {
   const ground = (e) => { for (; e; e = e.parentElement) { const c = parse(getComputedStyle(e).backgroundColor); if (c.length === 3 || c[3] === 1) return c; } return [255, 255, 255]; };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const bad = [];
+  const ratioOf = (color, e) => {
+    const [a, b] = [light(parse(color)), light(ground(e))];
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  };
+  for (const e of document.querySelectorAll('[placeholder]')) {
+    const ratio = ratioOf(getComputedStyle(e, '::placeholder').color, e);
+    if (ratio < 4.5) bad.push(`${ratio.toFixed(2)} placeholder ${e.placeholder}`);
+  }
   while (walker.nextNode()) {
     const e = walker.currentNode.parentElement;
     if (!walker.currentNode.data.trim() || !e.checkVisibility({visibilityProperty: true}) || e.closest('.unseen, .skip, option, :disabled')) continue;
     const style = getComputedStyle(e);
-    const [a, b] = [light(parse(e.closest('svg') ? style.fill : style.color)), light(ground(e))];
-    const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    const ratio = ratioOf(e.closest('svg') ? style.fill : style.color, e);
     const large = parseFloat(style.fontSize) >= 24 || (parseFloat(style.fontSize) >= 18.66 && style.fontWeight >= 700);
     if (ratio < (large ? 3 : 4.5)) bad.push(`${ratio.toFixed(2)} ${e.tagName} ${e.getAttribute('class')} ${walker.currentNode.data.trim().slice(0, 30)}`);
   }
@@ -1495,7 +1502,7 @@ class Accessibility(PageTest):
         """Contrast of the colors as they are computed on every view: 4.5 for text (3 where it is large), by WCAG 2.2, 1.4.3."""
         for scheme in ("light", "dark"):
             page = self.logged_in(scheme=scheme)
-            for view in VIEWS:
+            for view in [*VIEWS, "login"]:
                 page.go(self.service.url + self.path_of(view))
                 self.assertEqual(page.run(LOW_CONTRAST), [], f"{view}, {scheme}")
 
