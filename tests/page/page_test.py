@@ -1441,6 +1441,18 @@ LOW_CONTRAST = """(() => {
 })()"""
 
 
+FAINT_MARKS = """(() => {
+  const style = getComputedStyle(document.documentElement);
+  const light = (name) => {
+    const digits = style.getPropertyValue(name).trim().slice(1);
+    const parts = digits.length === 3 ? [...digits].map((one) => one + one) : digits.match(/../g);
+    return parts.map((one) => (one = parseInt(one, 16) / 255) <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4).reduce((sum, one, i) => sum + one * [0.2126, 0.7152, 0.0722][i], 0);
+  };
+  const ratio = (a, b) => (Math.max(light(a), light(b)) + 0.05) / (Math.min(light(a), light(b)) + 0.05);
+  return ['--bar', '--runs', '--link', '--suspect', '--edge', '--focus', '--accent', '--good'].filter((mark) => !(ratio(mark, '--card') >= 3));
+})()"""
+
+
 class Accessibility(PageTest):
     def test_every_control_has_a_name_and_a_place(self):
         page = self.logged_in()
@@ -1499,12 +1511,13 @@ class Accessibility(PageTest):
         self.assertNotEqual(*borders)
 
     def test_text_and_marks_stand_out(self):
-        """Contrast of the colors as they are computed on every view: 4.5 for text (3 where it is large), by WCAG 2.2, 1.4.3."""
+        """Contrast of the colors as they are computed on every view: 4.5 for text (3 where it is large), 3 for marks, by WCAG 2.2, 1.4.3 and 1.4.11."""
         for scheme in ("light", "dark"):
             page = self.logged_in(scheme=scheme)
             for view in [*VIEWS, "login"]:
                 page.go(self.service.url + self.path_of(view))
                 self.assertEqual(page.run(LOW_CONTRAST), [], f"{view}, {scheme}")
+            self.assertEqual(page.run(FAINT_MARKS), [], scheme)
 
 
 OPINION_PATHS = ["/ui/candidates", "/ui/runs/confirmed", "/ui/runs/denied", "/ui/runs/alarm", "/ui/candidates?state=dead"]
