@@ -120,7 +120,7 @@ class Lexicon {
   std::vector<std::string> negation_endings;
   std::vector<std::string> adverb_endings;
   std::vector<std::string> dropped_endings;  // of verbs, in an imperative: "e" of "leg"
-  std::vector<std::string> months;  // names of the months, folded
+  std::vector<std::string> months;           // names of the months, folded
 
   /// A stressed ending of a finite verb, and the ending of its participle.
   struct PastEnding {
