@@ -135,6 +135,7 @@ bool Lexicon::add_verb(std::string_view line, std::size_t language) {
   if (index == kNoVerb) {
     index = static_cast<std::uint16_t>(verbs_.size());
     verbs_.push_back({lemma[0], new_group()});
+    verb_of_.emplace(lemma[0], index);
   }
   const auto take = [&](WordEntry& known, VerbForm form) {
     known.known = true;
@@ -259,10 +260,8 @@ const WordEntry* Lexicon::find(std::string_view word) const {
 }
 
 std::uint16_t Lexicon::verb_named(std::string_view lemma) const {
-  for (std::size_t i = 0; i < verbs_.size(); ++i) {
-    if (verbs_[i].lemma == lemma) return static_cast<std::uint16_t>(i);
-  }
-  return kNoVerb;
+  const auto found = verb_of_.find(lemma);
+  return found == verb_of_.end() ? kNoVerb : found->second;
 }
 
 std::vector<std::uint16_t> Lexicon::verbs_named(const std::vector<std::string>& lemmas) const {

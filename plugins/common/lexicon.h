@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "common/words.h"
@@ -148,6 +149,11 @@ class Lexicon {
     std::uint32_t sign : 12 = 0;   // from the word's hash
   };
 
+  struct LemmaHash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+  };
+
   [[nodiscard]] static Key key_of(std::string_view word);
 
   Phrase& phrase_of(std::vector<std::string> words, std::size_t language);
@@ -160,7 +166,8 @@ class Lexicon {
   std::vector<Key> keys_;  // parallel to entries_
   std::vector<Phrase> phrases_;
   std::vector<Verb> verbs_;
-  std::vector<Slot> table_;  // open addressing
+  std::unordered_map<std::string, std::uint16_t, LemmaHash, std::equal_to<>> verb_of_;  // by lemma
+  std::vector<Slot> table_;                                                             // open addressing
   std::uint16_t next_group_ = 1;
 };
 
