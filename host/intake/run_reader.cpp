@@ -138,6 +138,7 @@ constexpr Field kRunFields[] = {
     {"resolution", Want::ignored, kServerOwned},
     {"revision", Want::ignored, kServerOwned},
     {"receivedAt", Want::ignored, kServerOwned},
+    {"bufferedEvents", Want::ignored, kServerOwned},
     {"failures", Want::ignored, kServerOwned},
     {"detectors", Want::ignored, kServerOwned},
     {"policies", Want::ignored, kServerOwned},

@@ -266,6 +266,22 @@ TEST_F(Events, EventsThatFillTwoRevisions_AreAnsweredWithTheSecond) {
   EXPECT_EQ(run["bufferedEvents"], 10);
 }
 
+TEST_F(Events, AnOpenRun_CanBeReadAndSentAgain) {
+  ASSERT_EQ(post({{"runId", "in-progress"}, {"events", {kRefundFailed}}}).status, 202);
+  json copy = get("/v1/runs/in-progress");
+  ASSERT_EQ(copy["bufferedEvents"], 1);
+  copy["runId"] = "copied";
+  ASSERT_EQ(service_->post("/v1/ingest/runs", key_, copy.dump()).status, 201);
+  EXPECT_FALSE(get("/v1/runs/copied").contains("bufferedEvents"));
+
+  ASSERT_EQ(post({{"runId", "copied"}, {"events", {kClaim, kClaim}}}).status, 202);
+  for (const char* view : {"/v1/runs/copied", "/v1/runs/copied?view=head"}) {
+    const std::string open = service_->get(view, key_).body;
+    EXPECT_EQ(json::parse(open)["bufferedEvents"], 2) << view;
+    EXPECT_EQ(open.find("bufferedEvents"), open.rfind("bufferedEvents")) << open;
+  }
+}
+
 TEST_F(Events, AnIdempotencyKey_AppliesARequestOnce) {
   const json body = {{"runId", "keyed"}, {"events", {kRefundFailed}}};
   const HttpAnswer first = post(body, "Idempotency-Key: k1\r\n");
