@@ -166,13 +166,17 @@ std::string list_json(const store::Page<Record>& page, const std::string& next_c
 Result<Reads::Answer> Reads::answer(const Admission& admission) {
   // Read before the work, so that a commit in between leads to another tag.
   const std::string tag = bears_tag(admission.route->id) ? clusters_.tag(admission.principal->tenant) : std::string();
-  if (!tag.empty() && matches_tag(admission.if_none_match, tag)) return Answer{{}, {}, tag, true};
+  const bool not_modified = !tag.empty() && matches_tag(admission.if_none_match, tag);
+  // "*" also matches if the client has seen no answer, so the work has to find out whether there is one.
+  const bool any_tag = admission.if_none_match.find('*') != std::string::npos;
+  if (not_modified && !any_tag) return Answer{{}, {}, tag, true};
   auto lease = replies_.take(admission.principal->tenant, kReadReplyBytes);
   if (!lease) return ingest::no_room_for_reply(kReadReplyBytes);
   const RouteId route = admission.route->id;
   if (route == RouteId::failure_guardrail || route == RouteId::cluster_guardrail) return guardrail(admission, std::move(*lease));
   auto text = json(admission, *lease);
   if (!text.ok()) return std::move(text.error());
+  if (not_modified) return Answer{{}, {}, tag, true};
   if (!lease->try_resize(text->size())) return ingest::no_room_for_reply(text->size());
   return Answer{std::move(*text), std::move(*lease), tag};
 }

@@ -96,6 +96,18 @@ TEST_F(Reading, Filters) {
   }
 }
 
+TEST_F(Reading, AnyTag_IsNotModifiedOnlyIfThereIsAnAnswer) {
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, R"({"runId":"here"})").status, 201);
+  const auto status_of = [this](const std::string& path) {
+    return service_.request("GET " + path + " HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer " + key_ + "\r\nIf-None-Match: *\r\n\r\n")
+        .status;
+  };
+  EXPECT_EQ(status_of("/v1/runs/here"), 304);
+  EXPECT_EQ(status_of("/v1/runs"), 304);
+  EXPECT_EQ(status_of("/v1/runs/gone"), 404);
+  EXPECT_EQ(status_of("/v1/runs?limit=0"), 400);
+}
+
 TEST_F(Reading, TheFailuresOfOneRun) {
   for (const char* id : {"first", "a/b c", "last"}) ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run(id)).status, 201);
   const json all = get("/v1/failures");
