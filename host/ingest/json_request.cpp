@@ -1,6 +1,8 @@
 #include "ingest/json_request.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <set>
 #include <utility>
 
@@ -51,6 +53,20 @@ std::optional<std::string> text_of(const JsonMember& member, const std::string& 
   if (text.size() <= most_bytes) return text;
   faults.add(at, "too_long", "has " + std::to_string(text.size()) + " bytes; send at most " + std::to_string(most_bytes));
   return std::nullopt;
+}
+
+std::optional<double> number_of(std::string_view json) {
+  double number = 0;
+  const auto end = std::from_chars(json.data(), json.data() + json.size(), number);
+  if (end.ec != std::errc() || end.ptr != json.data() + json.size()) return std::nullopt;
+  return number;
+}
+
+std::optional<std::uint64_t> whole_number_of(std::string_view json) {
+  constexpr double kMost = 9'007'199'254'740'992.0;
+  const auto number = number_of(json);
+  if (!number || *number < 0 || *number > kMost || *number != std::floor(*number)) return std::nullopt;
+  return static_cast<std::uint64_t>(*number);
 }
 
 }  // namespace runwarden::ingest

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,5 +48,11 @@ std::vector<JsonMember> known_members(std::string_view object, const std::string
 
 // The text of a member. Returns nothing, and adds a fault, if it is not a string or is longer than `most_bytes`.
 std::optional<std::string> text_of(const JsonMember& member, const std::string& at, std::size_t most_bytes, RequestFaults& faults);
+
+// The value of a number; nothing if the JSON is not a number.
+std::optional<double> number_of(std::string_view json);
+
+// Likewise for a whole number from 0 to 2^53, whether it is written 3, 3.0 or 3e0.
+std::optional<std::uint64_t> whole_number_of(std::string_view json);
 
 }  // namespace runwarden::ingest

@@ -1,6 +1,5 @@
 #include "ingest/triage_ingest.h"
 
-#include <charconv>
 #include <utility>
 
 #include "base/digest.h"
@@ -13,13 +12,6 @@ namespace runwarden::ingest {
 namespace {
 
 constexpr std::uint64_t kMostFailures = 1'000'000'000;
-
-std::optional<double> number_of(std::string_view json) {
-  double number = 0;
-  const auto end = std::from_chars(json.data(), json.data() + json.size(), number);
-  if (end.ec != std::errc() || end.ptr != json.data() + json.size()) return std::nullopt;
-  return number;
-}
 
 // Reads the members one by one and records every fault.
 class TriageReader {
@@ -70,11 +62,10 @@ class TriageReader {
       if (*time <= now_ms_) return fault("/until/at", "invalid", "must be a time in the future; it is now " + format_time(now_ms_));
       entry_.until.at_ms = *time;
     } else if (member.name == "failures") {
-      std::uint64_t count = 0;
-      const auto end = std::from_chars(member.json.data(), member.json.data() + member.json.size(), count);
-      const bool whole = end.ec == std::errc() && end.ptr == member.json.data() + member.json.size();
-      if (!whole || count == 0 || count > kMostFailures) return fault("/until/failures", "invalid", "must be an integer from 1 to 1000000000");
-      entry_.until.failures = count;
+      const auto count = whole_number_of(member.json);
+      if (!count || *count == 0 || *count > kMostFailures)
+        return fault("/until/failures", "invalid", "must be an integer from 1 to 1000000000");
+      entry_.until.failures = *count;
     } else {
       const auto share = number_of(member.json);
       if (!share || *share <= 0 || *share > 1) return fault("/until/share", "invalid", "must be a number above 0 and at most 1");

@@ -19,6 +19,7 @@ using ingest::is_json_string;
 using ingest::known_members;
 using ingest::RequestFaults;
 using ingest::text_of;
+using ingest::whole_number_of;
 
 constexpr std::size_t kMostDescriptionBytes = 256;
 constexpr std::size_t kMostDetectorBytes = 256;
@@ -50,13 +51,11 @@ void read_filter(const std::string& json, model::MessageFilter& filter, RequestF
     if (member.name == "detector") {
       if (auto text = text_of(member, "/filter/detector", kMostDetectorBytes, faults)) filter.detector = std::move(*text);
     } else if (member.name == "minScore") {
-      int score = 0;
-      const auto read = std::from_chars(member.json.data(), member.json.data() + member.json.size(), score);
-      const bool whole = read.ec == std::errc() && read.ptr == member.json.data() + member.json.size();
-      if (!whole || score < 0 || score > 100) {
+      const auto score = whole_number_of(member.json);
+      if (!score || *score > 100) {
         faults.add("/filter/minScore", "invalid", "must be an integer from 0 to 100");
       } else {
-        filter.min_score = score;
+        filter.min_score = static_cast<int>(*score);
       }
     } else {
       for (const auto severity : {model::Severity::low, model::Severity::medium, model::Severity::high, model::Severity::critical}) {

@@ -33,6 +33,18 @@ TEST(JsonRequest, UnknownMemberThatIsThereTwice_IsToldOnce) {
   EXPECT_EQ(read.error().faults[0].code, "unknown_member");
 }
 
+TEST(JsonRequest, WholeNumber_IsTakenHoweverItIsWritten) {
+  for (const char* three : {"3", "3.0", "3e0", "0.3e1"}) EXPECT_EQ(whole_number_of(three), 3U) << three;
+  EXPECT_EQ(whole_number_of("0"), 0U);
+  EXPECT_EQ(whole_number_of("-0"), 0U);
+  EXPECT_EQ(whole_number_of("9007199254740992"), 9'007'199'254'740'992U);
+  for (const char* other : {"9007199254740994", "1e300", "-1", "3.5", "\"3\"", "true", "null", "[3]"})
+    EXPECT_FALSE(whole_number_of(other)) << other;
+  const auto ignored = read_triage(R"({"action":"ignore","until":{"failures":100.0}})", kDepth, 0);
+  ASSERT_TRUE(ignored.ok()) << ignored.error().detail;
+  EXPECT_EQ(ignored->until.failures, 100U);
+}
+
 TEST(JsonRequest, UntilHasOneOfItsMembers) {
   for (const char* until : {"{}", "[]", "1", R"({"at":null})", R"({"failures":1,"share":0.5})", R"({"own":1})"}) {
     const auto read = read_triage(R"({"action":"ignore","until":)" + std::string(until) + "}", kDepth, 0);

@@ -23,7 +23,7 @@ std::vector<std::string> faults(const std::string& body) {
 
 TEST(EndpointRequest, TakesEveryMember) {
   const auto endpoint = read(R"({"url": "https://x.example/", "events": ["failure.created", "cluster.triaged", "failure.created"],
-    "filter": {"detector": "false_success", "minScore": 80, "severity": "high"}, "template": "slack", "description": "ops"})");
+    "filter": {"detector": "false_success", "minScore": 80.0, "severity": "high"}, "template": "slack", "description": "ops"})");
   ASSERT_TRUE(endpoint.ok()) << endpoint.error().detail;
   EXPECT_THAT(endpoint->events, ElementsAre(MessageType::failure_created, MessageType::cluster_triaged));
   EXPECT_EQ(endpoint->filter.detector, "false_success");
