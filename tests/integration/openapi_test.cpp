@@ -588,6 +588,7 @@ class Openapi : public testing::Test {
     get(400, "/v1/tail?topics=x");
     get(400, "/v1/tail?after=forged");
     get(200, "/v1/timeline?window=1h&buckets=90");
+    get(200, "/v1/timeline?from=2026-01-01T00:00:00Z&until=2026-01-02T00:00:00%2B02:00");
     get(200, "/v1/timeline?detector=false_success");
     get(400, "/v1/timeline?buckets=91");
     compare_versions(id);
@@ -606,6 +607,9 @@ class Openapi : public testing::Test {
     post(422, triage, json{{"action", "resolve"}, {"fixedBy", "change_0"}});
     get(200, group + "/history?limit=1");
     EXPECT_EQ(json::parse(get(200, group + "/history").body)["items"].size(), 2U) << "the second answer to one Idempotency-Key decides nothing";
+    post(200, triage, json{{"action", "ignore"}, {"until", {{"at", "2120-01-01T00:00:00Z"}}}, {"note", nullptr}});
+    post(200, triage, json{{"action", "ignore"}, {"until", nullptr}});
+    post(200, triage, json{{"action", "resolve"}, {"fixedBy", nullptr}, {"note", nullptr}});
     get(200, group + "?window=90d");
   }
 
@@ -620,7 +624,7 @@ class Openapi : public testing::Test {
     get(200, "/v1/failures?review=right");
     get(400, "/v1/failures?review=perhaps");
     get(200, "/v1/runs/" + failure["runId"].get<std::string>());
-    post(200, path, json{{"verdict", "false_alarm"}});
+    post(200, path, json{{"verdict", "false_alarm"}, {"note", nullptr}});
     get(200, "/v1/clusters?state=ignored");
     post(422, path, json{{"verdict", "missed"}});
     remove(204, path);
