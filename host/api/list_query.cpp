@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "api/window.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
 
@@ -52,6 +53,7 @@ Result<ListQuery> ListQuery::read_known(const std::vector<std::pair<std::string,
       for (const std::string_view one : known) names.append(names.empty() ? "" : ", ").append(one);
       return Error{Code::bad_request, "the query has no member \"" + name.substr(0, 80) + "\"; its members are " + names, {}, {}};
     }
+    if (value.empty()) return empty_member(name);
     if (name != "limit" && name != "cursor") read.meaning_.append("\n").append(name).append("=").append(value);
   }
   return read;

@@ -17,8 +17,8 @@ namespace runwarden::api {
 
 class ListQuery {
  public:
-  // bad_request for an unknown name. An invalid value is an error only when it is read. `list` is the list's path, which identifies it in
-  // its cursors.
+  // bad_request for an unknown name and for an empty value, which a filter would take for none. Any other invalid value is an error only
+  // when it is read. `list` is the list's path, which identifies it in its cursors.
   static Result<ListQuery> read(const std::vector<std::pair<std::string, std::string>>& query,
                                 std::initializer_list<std::string_view> filters, std::string list);
   // For a list that has only limit and cursor.

@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "api/list_query.h"
+#include "api/window.h"
 #include "http/problem.h"
 
 namespace runwarden::api {
@@ -59,6 +59,7 @@ Result<std::string> detector_of(const Asked& asked) {
       const char* const known = asked.takes_back && !asked.of_failure() ? "; the only query parameter here is detector" : "; it takes none";
       return Error{Code::bad_request, "the query of a review has no member \"" + name.substr(0, 80) + "\"" + known, {}, {}};
     }
+    if (value.empty()) return empty_member(name);
     return value;
   }
   return std::string();

@@ -45,9 +45,16 @@ Error bad_member(std::string_view name, std::string_view value, std::string_view
           {}};
 }
 
+Error empty_member(std::string_view name) {
+  return {Code::bad_request, "the query's " + std::string(name) + " is empty; give it a value, or leave it out", {}, {}};
+}
+
 Status check_members(const Query& query, std::string_view what, std::initializer_list<std::string_view> known) {
   for (const auto& [name, value] : query) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (std::find(known.begin(), known.end(), name) != known.end()) {
+      if (value.empty() && name != "q") return empty_member(name);
+      continue;
+    }
     std::string names;
     for (const std::string_view one : known) names.append(names.empty() ? "" : ", ").append(one);
     return Error{Code::bad_request,

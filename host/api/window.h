@@ -21,10 +21,12 @@ constexpr std::string_view kUsualWindow = "24h";
 // given, the window `otherwise`. bad_request names the wrong member.
 Result<store::Span> read_window(const Query& query, std::int64_t now_ms, std::string_view otherwise);
 
-// bad_request for a member that is not in `known`. `what` names the request: "the query of ...".
+// bad_request for a member that is not in `known`, or is empty: a filter would take an empty value for none. `q` may be empty, as that is
+// part of every text. `what` names the request: "the query of ...".
 Status check_members(const Query& query, std::string_view what, std::initializer_list<std::string_view> known);
 const std::string* find_member(const Query& query, std::string_view name);
 Error bad_member(std::string_view name, std::string_view value, std::string_view wanted);
+Error empty_member(std::string_view name);
 // A whole number up to `most`; `otherwise` if it is not given.
 Result<std::size_t> read_count(const Query& query, std::string_view name, std::size_t most, std::size_t otherwise);
 

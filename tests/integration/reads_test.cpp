@@ -91,7 +91,9 @@ TEST_F(Reading, Filters) {
   EXPECT_EQ(count("/v1/failures?severity=low"), 0u);
   EXPECT_EQ(service_.get("/v1/failures", other_key_).body, R"({"items":[],"nextCursor":null})");
   for (const char* bad : {"/v1/runs?limit=0", "/v1/runs?limit=1001", "/v1/runs?limit=x", "/v1/runs?state=closed", "/v1/runs?minScore=101",
-                          "/v1/runs?since=today", "/v1/failures?severity=urgent", "/v1/runs?detectr=x", "/v1/runs?limit=1&limit=2"}) {
+                          "/v1/runs?since=today", "/v1/failures?severity=urgent", "/v1/runs?detectr=x", "/v1/runs?limit=1&limit=2",
+                          "/v1/runs?detector=", "/v1/failures?fingerprint",
+                          "/v1/changes?kind=", "/v1/policies?policy=", "/v1/clusters?detector=", "/v1/timeline?detector="}) {
     EXPECT_EQ(status(bad), 400) << bad;
   }
 }

@@ -210,6 +210,8 @@ TEST_F(Reviews, ARunIsReviewedForWhatWasNotFound) {
   ASSERT_EQ(post("/v1/runs/fine/review", {{"detector", "false_success"}, {"verdict", "clean"}}).status, 200);
   EXPECT_EQ(said_of(get("/v1/runs/fine"), "false_success")["verdict"], "clean");
   EXPECT_EQ(detector("schema_ghost")["reviews"]["missed"], 1);
+  EXPECT_EQ(remove("/v1/runs/fine/review?detector=").status, 400) << "a name that a script failed to set withdraws nothing";
+  EXPECT_EQ(said_of(get("/v1/runs/fine"), "schema_ghost")["verdict"], "missed");
   EXPECT_EQ(remove("/v1/runs/fine/review?detector=schema_ghost").status, 204);
   EXPECT_TRUE(said_of(get("/v1/runs/fine"), "schema_ghost").is_null());
   EXPECT_EQ(detector("schema_ghost")["reviews"]["missed"], 0);
