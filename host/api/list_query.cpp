@@ -5,7 +5,6 @@
 
 #include "api/window.h"
 #include "base/json_text.h"
-#include "base/time_text.h"
 
 namespace runwarden::api {
 namespace {
@@ -69,16 +68,6 @@ std::string ListQuery::text(std::string_view name) const {
   return value == nullptr ? std::string() : *value;
 }
 
-Result<std::int64_t> ListQuery::time(std::string_view name, std::int64_t otherwise) const {
-  const std::string* value = find(name);
-  if (value == nullptr) return otherwise;
-  std::string text = *value;
-  std::replace(text.begin(), text.end(), ' ', '+');  // the unescaped plus of an offset
-  const auto time = parse_time(text);
-  if (!time) return bad(name, *value, "a time such as 2026-11-20T15:00:00Z (RFC 3339; write + as %2B)");
-  return *time;
-}
-
 Result<int> ListQuery::score(std::string_view name) const {
   const std::string* value = find(name);
   if (value == nullptr) return 0;
@@ -95,9 +84,9 @@ Result<store::Range> ListQuery::range(model::TenantId tenant, const auth::Cursor
     if (!limit || *limit < 1 || *limit > kMostItems) return bad("limit", *value, "an integer from 1 to 1000");
     range.limit = static_cast<std::size_t>(*limit);
   }
-  auto since = time("since", store::kBeginningMs);
+  auto since = read_time(members_, "since", store::kBeginningMs);
   if (!since.ok()) return std::move(since.error());
-  auto until = time("until", store::kEndMs);
+  auto until = read_time(members_, "until", store::kEndMs);
   if (!until.ok()) return std::move(until.error());
   range.since_ms = *since;
   range.before_ms = *until;

@@ -36,7 +36,6 @@ class ListQuery {
  private:
   static Result<ListQuery> read_known(const std::vector<std::pair<std::string, std::string>>& query,
                                       const std::vector<std::string_view>& known, std::string list);
-  Result<std::int64_t> time(std::string_view name, std::int64_t otherwise) const;
 
   std::vector<std::pair<std::string, std::string>> members_;
   std::string meaning_;  // the list and its filters, in the order of their names

@@ -7,6 +7,7 @@
 #include "api/list_query.h"
 #include "api/openapi.h"
 #include "api/reply_budgets.h"
+#include "api/window.h"
 #include "base/json_text.h"
 #include "base/time_text.h"
 #include "guardrail/stored.h"
@@ -507,11 +508,9 @@ Result<std::string> Reads::policy(const Admission& admission) {
   const model::TenantId tenant = admission.principal->tenant;
   auto query = ListQuery::read(admission.query, {"at"}, "/v1/policies/" + name);
   if (!query.ok()) return std::move(query.error());
-  if (const std::string* at = query->find("at")) {
-    const auto time = parse_time(*at);
-    if (!time)
-      return bad_query("the query's at must be a time such as 2026-11-20T15:00:00Z (RFC 3339; write + as %2B), got \"" + at->substr(0, 80) +
-                       "\"");
+  if (query->find("at") != nullptr) {
+    const auto time = read_time(admission.query, "at", 0);
+    if (!time.ok()) return time.error();
     const auto in_force = store_.policy_at(tenant, name, *time);
     if (!in_force) return not_there("revision of a policy in force at " + format_time(*time) + " by the name", name);
     return ingest::policy_json(*in_force);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <optional>
 
 #include "base/time_text.h"
@@ -12,6 +13,7 @@ namespace {
 
 constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::int64_t kDayMs = 24 * kHourMs;
+constexpr std::size_t kDateAndSeparatorBytes = 11;  // of RFC 3339: 2026-11-20T
 constexpr std::array<std::pair<std::string_view, std::int64_t>, 5> kWindows = {
     {{"1h", kHourMs}, {"24h", kDayMs}, {"7d", 7 * kDayMs}, {"30d", 30 * kDayMs}, {"90d", 90 * kDayMs}}};
 
@@ -20,15 +22,6 @@ std::optional<std::int64_t> window_ms(std::string_view name) {
     if (known == name) return ms;
   }
   return std::nullopt;
-}
-
-Result<std::int64_t> read_time(const Query& query, std::string_view name, std::int64_t otherwise) {
-  const std::string* value = find_member(query, name);
-  if (value == nullptr) return otherwise;
-  std::string text = *value;
-  std::replace(text.begin(), text.end(), ' ', '+');  // the unescaped plus of an offset
-  if (const auto time = parse_time(text)) return *time;
-  return bad_member(name, *value, "a time such as 2026-11-20T15:00:00Z (RFC 3339; write + as %2B)");
 }
 
 }  // namespace
@@ -73,6 +66,17 @@ Result<std::size_t> read_count(const Query& query, std::string_view name, std::s
   const auto end = std::from_chars(value->data(), value->data() + value->size(), count);
   if (end.ec == std::errc() && end.ptr == value->data() + value->size() && count >= 1 && count <= most) return count;
   return bad_member(name, *value, "an integer from 1 to " + std::to_string(most));
+}
+
+Result<std::int64_t> read_time(const Query& query, std::string_view name, std::int64_t otherwise) {
+  const std::string* value = find_member(query, name);
+  if (value == nullptr) return otherwise;
+  std::string text = *value;
+  // The unescaped plus of an offset. A space may also separate date and time.
+  const auto offset = text.begin() + static_cast<std::ptrdiff_t>(std::min(text.size(), kDateAndSeparatorBytes));
+  std::replace(offset, text.end(), ' ', '+');
+  if (const auto time = parse_time(text)) return *time;
+  return bad_member(name, *value, "a time such as 2026-11-20T15:00:00Z (RFC 3339; write + as %2B)");
 }
 
 Result<store::Span> read_window(const Query& query, std::int64_t now_ms, std::string_view otherwise) {

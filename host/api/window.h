@@ -29,5 +29,7 @@ Error bad_member(std::string_view name, std::string_view value, std::string_view
 Error empty_member(std::string_view name);
 // A whole number up to `most`; `otherwise` if it is not given.
 Result<std::size_t> read_count(const Query& query, std::string_view name, std::size_t most, std::size_t otherwise);
+// A time (RFC 3339), also with a plus that was not escaped and arrived as a space; `otherwise` if it is not given.
+Result<std::int64_t> read_time(const Query& query, std::string_view name, std::int64_t otherwise);
 
 }  // namespace runwarden::api

@@ -177,6 +177,7 @@ TEST_F(Reading, Policies) {
   EXPECT_EQ(get("/v1/policies/refunds?at=2026-02-15T00:00:00Z")["revision"], "8");
   EXPECT_EQ(get("/v1/policies/refunds?at=2026-01-15T00:00:00Z")["revision"], "1");
   EXPECT_EQ(get("/v1/policies/refunds?at=2026-06-01T00:00:00Z")["revision"], "7");
+  EXPECT_EQ(get("/v1/policies/refunds?at=2026-06-01T00:00:00+02:00")["revision"], "7") << "though its plus arrives as a space";
   EXPECT_EQ(status("/v1/policies/refunds?at=2025-12-31T23:59:59Z"), 404);
   EXPECT_EQ(status("/v1/policies/unknown"), 404);
   EXPECT_EQ(get("/v1/policies/refunds")["items"].size(), 3u);

@@ -32,6 +32,14 @@ TEST(ListQuery, TimesAndLimits) {
   EXPECT_EQ(range->limit, 1000u);
 }
 
+TEST(ListQuery, ASpaceBetweenDateAndTime_IsNoPlus) {
+  const auto range = range_of({{"since", "1970-01-01 00:00:01Z"}, {"until", "1970-01-01 02:00:02 02:00"}});
+  ASSERT_TRUE(range.ok()) << range.error().detail;
+  EXPECT_EQ(range->since_ms, 1000);
+  EXPECT_EQ(range->before_ms, 2000);
+  for (const char* wrong : {"1970-01-01", "1970-01-01 ", " "}) EXPECT_FALSE(range_of({{"since", wrong}}).ok()) << wrong;
+}
+
 TEST(ListQuery, WhatIsWrong_IsNamed) {
   const std::pair<Members, const char*> table[] = {
       {{{"limit", "0"}}, "limit"},     {{{"limit", "1001"}}, "limit"},      {{{"limit", "5x"}}, "limit"},
