@@ -103,6 +103,8 @@ using Names = std::span<const Renamed>;
 constexpr Renamed kToolNames[] = {{"name", "stepName"}, {"error", "errorMessage"}, {"input", "inputSummary"}, {"output", "outputSummary"}};
 constexpr Renamed kModelNames[] = {{"text", "outputSummary"}, {"name", "stepName"}, {"input", "inputSummary"}, {"error", "errorMessage"}};
 constexpr Renamed kUserNames[] = {{"text", "outputSummary"}, {"name", "stepName"}};
+constexpr Renamed kTextStepNames[] = {
+    {"text", "outputSummary"}, {"output", "outputSummary"}, {"name", "stepName"}, {"input", "inputSummary"}, {"error", "errorMessage"}};
 constexpr Renamed kFirstRequestNames[] = {{"text", "userRequestText"}};
 constexpr Renamed kStartNames[] = {{"at", "startedAt"}};
 constexpr Renamed kEndNames[] = {{"at", "endedAt"}};
@@ -126,6 +128,20 @@ std::string_view step_kind_of(std::string_view type) {
   if (type == "tool_call") return "tool";
   if (type == "model_output") return "model";
   return type == "user_request" ? "user" : type;
+}
+
+// The type of event for steps of a kind, and the names that a client may expect it to have for their members.
+struct SuggestedType {
+  std::string_view type;
+  Names names;
+};
+SuggestedType suggested_type(model::StepKind kind) {
+  switch (kind) {
+    case model::StepKind::tool: return {"tool_call", kToolNames};
+    case model::StepKind::model: return {"model_output", kTextStepNames};
+    case model::StepKind::user: return {"user_request", kTextStepNames};
+    default: return {};
+  }
 }
 
 class EventsReader final : public ShapeReader {
@@ -217,6 +233,17 @@ class EventsReader final : public ShapeReader {
     }
   }
 
+  // An event of any other type becomes a step with its members as they are, so the names of an event are not read.
+  void warn_of_event_names(std::string_view kind) {
+    const SuggestedType suggested = suggested_type(step_kind(kind));
+    for (const Renamed& one : suggested.names) {
+      if (!has(one.of_event) || has(one.of_run)) continue;
+      warn(one.of_event, std::string(kind) + "/" + std::string(one.of_event),
+           "is stored as an unknown member: a step of kind \"" + std::string(kind) + "\" is read from \"" + std::string(one.of_run) +
+               "\"; use that name, or the type \"" + std::string(suggested.type) + "\"");
+    }
+  }
+
   // An event of a custom type may have any members.
   bool warns_of(const Shape& shape) const override { return &shape != &kEventShape || !own_type_; }
 
@@ -231,6 +258,7 @@ class EventsReader final : public ShapeReader {
     if (&shape == &kEventShape && !too_many_) {
       Event& event = request_.events.back();
       if (warns()) warn_of_misplaced(event.type);
+      if (warns() && (own_type_ || event.type.empty())) warn_of_event_names(event.type.empty() ? step_kind_ : event.type);
       event.json = document_text().substr(start_) + "}";
       if (has_second_name_) refuse_two_values(event);
       if (!step_kind_.empty() && !event.type.empty()) refuse_other_kind(event.type);

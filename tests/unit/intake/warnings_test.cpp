@@ -132,6 +132,21 @@ TEST(Warnings, MembersOfAnotherTypeOfEvent) {
   EXPECT_EQ(lines_of_events(R"({"type":"model_output","outputSummary":"Done."})"), "") << "it becomes the step's";
 }
 
+TEST(Warnings, NamesOfAnEvent_InOneThatBecomesAStepAsItIs) {
+  const auto told = [](const std::string& pointer, const std::string& kind, const std::string& name, const std::string& type) {
+    return pointer + " is stored as an unknown member: a step of kind \"" + kind + "\" is read from \"" + name +
+           "\"; use that name, or the type \"" + type + "\"\n";
+  };
+  EXPECT_EQ(lines_of_events(R"({"type":"tool","name":"refund","error":"502"},{"type":"Function","input":1})"),
+            told("/events/0/name", "tool", "stepName", "tool_call") + told("/events/0/error", "tool", "errorMessage", "tool_call") +
+                told("/events/1/input", "Function", "inputSummary", "tool_call"));
+  EXPECT_EQ(
+      lines_of_events(R"({"type":"llm","output":"Hi"},{"type":"user","text":"Hi"})"),
+      told("/events/0/output", "llm", "outputSummary", "model_output") + told("/events/1/text", "user", "outputSummary", "user_request"));
+  EXPECT_EQ(lines_of_events(R"({"name":"refund","stepKind":"tool"})"), told("/events/0/name", "tool", "stepName", "tool_call"));
+  EXPECT_EQ(lines_of_events(R"({"type":"tool","stepName":"a","name":"b"},{"type":"retrieval","name":"n","text":"t"},{"name":"n"})"), "");
+}
+
 TEST(Warnings, MembersThatBelongIntoMetadata) {
   EXPECT_EQ(lines_of_run(R"({"costUsd":-5,"model":"m","inputTokens":1})"),
             "/costUsd is stored as an unknown member; it is read from /metadata/costUsd\n"
