@@ -15,8 +15,10 @@ namespace {
 
 using Json = nlohmann::json;
 
+// Without line and column if there is only one line: it may be any line of a batch.
 std::string place(std::string_view text, std::size_t at) {
   at = std::min(at, text.size());
+  if (text.find('\n') == std::string_view::npos) return "byte " + std::to_string(at);
   const std::string_view before = text.substr(0, at);
   const auto lines = static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
   const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;

@@ -70,6 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Table, JsonEventsRefuses,
                                          Bad{"[\"\xc0\xaf\"]", "UTF-8"}, Bad{"[\"\xed\xa0\x80\"]", "UTF-8"},
                                          Bad{"[\"\\ud800\"]", "surrogate"}, Bad{"[01]", "byte 2"}, Bad{"[1,]", "byte 3"},
                                          Bad{"{'a':1}", "byte 1"}, Bad{"[NaN]", "byte 1"}, Bad{"\n\n  nope", "line 3, column"},
+                                         Bad{"  nope", "not JSON at byte 3: "}, Bad{"{}\n}", "byte 3 (line 2, column 1): "},
                                          Bad{"[[[[[]]]]]", "limits.max_json_depth (4)"},
                                          Bad{std::string(100'000, '['), "limits.max_json_depth (4)"}, Bad{"{\"a\":1 \"b\":2}", "byte 9"}));
 
