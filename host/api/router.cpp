@@ -53,6 +53,7 @@ constexpr Route kRoutes[] = {
     {RouteId::ledger_consistency, "/v1/ledger/consistency", "GET", Access::read},
     {RouteId::webhooks, "/v1/webhooks", "GET", Access::read},
     {RouteId::webhooks, "/v1/webhooks", "POST", Access::manage},
+    {RouteId::webhook, "/v1/webhooks/{endpointId}", "GET", Access::read},
     {RouteId::webhook, "/v1/webhooks/{endpointId}", "DELETE", Access::manage},
     {RouteId::webhook_rotate, "/v1/webhooks/{endpointId}/rotate", "POST", Access::manage},
     {RouteId::webhook_test, "/v1/webhooks/{endpointId}/test", "POST", Access::manage},

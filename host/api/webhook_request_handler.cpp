@@ -72,6 +72,7 @@ struct Asked : std::enable_shared_from_this<Asked> {
   }
 
   Answer list() const;
+  Answer show() const;
   Answer deliveries() const;
   void add();
   void rotate();
@@ -117,6 +118,12 @@ Asked::Answer Asked::list() const {
   }
   out.end_array().key("nextCursor").raw(query->next_cursor(tenant(), parts.webhooks.seal, next)).end_object();
   return reply_of(200, std::move(text));
+}
+
+Asked::Answer Asked::show() const {
+  const auto endpoint = webhooks().find_endpoint(tenant(), endpoint_id());
+  if (!endpoint) return no_such_webhook();
+  return reply_of(200, webhooks::endpoint_json(*endpoint, webhooks::SecretToo::no));
 }
 
 Asked::Answer Asked::deliveries() const {
@@ -227,7 +234,7 @@ void test(Asked& asked) {
 void take(Asked& asked, const std::string& method) {
   switch (asked.admission.route->id) {
     case RouteId::webhooks: return method == "POST" ? asked.add() : asked.answer(asked.list());
-    case RouteId::webhook: return remove(asked);
+    case RouteId::webhook: return method == "DELETE" ? remove(asked) : asked.answer(asked.show());
     case RouteId::webhook_rotate: return asked.rotate();
     case RouteId::webhook_test: return test(asked);
     case RouteId::webhook_enable: return asked.set_disabled(model::Endpoint::Disabled::no);

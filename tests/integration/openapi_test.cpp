@@ -677,12 +677,17 @@ class Openapi : public testing::Test {
                         {"filter", {{"detector", "false_success"}, {"minScore", 1}, {"severity", nullptr}}},
                         {"template", "standard"},
                         {"description", "a test"}};
-    const json added = json::parse(post(201, webhooks, asked).body);
+    const HttpAnswer created = post(201, webhooks, asked);
+    const json added = json::parse(created.body);
     const std::string one = webhooks + "/" + added["endpointId"].get<std::string>();
+    EXPECT_EQ(created.header("location"), one);
+    const json shown = json::parse(get(200, one).body);
+    EXPECT_EQ(shown, json::parse(get(200, webhooks).body)["items"].at(0));
+    EXPECT_FALSE(shown.contains("secret"));
+    get(404, webhooks + "/none");
     post(422, webhooks, json{{"url", "http://receiver.invalid/"}, {"events", {"webhook.test"}}});
     post(202, one + "/test", json::object());
     post(202, one + "/test", std::string(), "Content-Length: 0\r\n", "");
-    get(200, webhooks);
     get(200, webhooks + "?limit=1");
     get(400, webhooks + "?cursor=abc");
     const json deliveries = json::parse(get(200, one + "/deliveries?limit=1&state=pending&since=2020-01-01T00:00:00Z").body);
@@ -705,6 +710,7 @@ class Openapi : public testing::Test {
     const auto remove = [&](int status) { EXPECT_EQ(recorder_.send(*service_, {"DELETE", one, bearer(key_), {}, {}}).status, status); };
     remove(204);
     remove(404);
+    get(404, one);
   }
 
   json record() const { return {{"exchanges", recorder_.exchanges()}, {"unprovoked", kUnprovoked}}; }
