@@ -181,8 +181,9 @@ def check_bodies(port, service):
         expect(run, (status, json.loads(body)["runId"]), (200, f"{PROXY}-{run}"))
     status, _ = client.ask("POST", "/v1/ingest/runs", b"[" * 100)
     expect("no JSON", status, 400)
-    status, _ = client.ask("GET", "/metrics")
-    expect("/metrics is not for everybody", status, 403)
+    for path in ("/metrics", "/metrics?x", "/%6detrics"):
+        status, _ = client.ask("GET", path)
+        expect(f"{path} is not for everybody", status, 403)
 
 
 def check_client_address(port, service):
