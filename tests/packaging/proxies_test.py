@@ -186,6 +186,14 @@ def check_bodies(port, service):
         expect(f"{path} is not for everybody", status, 403)
 
 
+def check_request_id(port, service):
+    client = Client(port, service.key)
+    client.request("GET", "/healthz", headers={"X-Request-Id": "of-the-client"})
+    answer = client.getresponse()
+    answer.read()
+    expect("X-Request-Id", answer.headers.get_all("X-Request-Id"), ["of-the-client"])
+
+
 def check_client_address(port, service):
     client = Client(port, service.key, source="127.0.0.77")
     expect("a run", client.post(REFUND, X_Forwarded_For="203.0.113.9")[0], 201)
@@ -309,7 +317,7 @@ def main():
         service, proxy = Service(folder), None
         try:
             port, proxy = start_proxy(folder, service.port)
-            for check in (check_tls, check_bodies, check_client_address, check_aborts, check_restarts):
+            for check in (check_tls, check_bodies, check_request_id, check_client_address, check_aborts, check_restarts):
                 begun = time.monotonic()
                 said = check(port, service)
                 print(f"{PROXY}: {check.__name__[6:]}: fine in {time.monotonic() - begun:.1f} s{'; ' + said if said else ''}", flush=True)
