@@ -138,7 +138,7 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
   write.tenant = job->request.tenant;
   write.key = {parts_.clock.wall_ms(), parts_.store.next_seq()};
   write.run_id = job->events.run_id;
-  write.final = job->final;
+  write.final = job->events.final;
   for (intake::Event& event : job->events.events) {
     model::EventOutline outline = intake::outline_of(event);  // of the event after redaction
     std::string content = event.finishes ? content_id(event.json) : std::string();

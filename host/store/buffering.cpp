@@ -135,7 +135,8 @@ void add_to_run(StoredRun& stored, const EventsWrite& write, const NewEvents& fr
   stored.run.root_arrived = stored.run.root_arrived || write.has_root;
   buffering.max_events = std::max<std::uint32_t>(write.max_events, 1);
   buffering.max_bytes = write.max_bytes;
-  buffering.tail_final = buffering.tail_final || write.final;
+  const auto finishes = [](const EventsWrite::Event& event) { return event.end_mark != 0; };
+  buffering.tail_final = buffering.tail_final || write.final || std::any_of(write.events.begin(), write.events.end(), finishes);
   settle(buffering);
 }
 

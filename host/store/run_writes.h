@@ -39,7 +39,9 @@ struct EventsWrite {
     // goes on.
     bool id_of_content = false;
     model::EventOutline outline = {};
-    std::uint64_t end_mark = 0;  // of a run_finished: of its content without its id, as in RunRecord; 0: another event
+    // Of a run_finished, which ends the run unless nothing of the write is new: of its content without its id, as in RunRecord. 0: another
+    // event.
+    std::uint64_t end_mark = 0;
   };
 
   model::TenantId tenant = 0;
@@ -48,7 +50,7 @@ struct EventsWrite {
   model::RunSource source = model::RunSource::client;  // a run of another source is a run_conflict
   bool has_root = false;                               // otlp: one of the events is the trace's root
   std::vector<Event> events;
-  bool final = false;                                 // the run ends with these
+  bool final = false;                                 // the run ends, even if none of these is new
   std::uint32_t max_events = 10'000;                  // per revision; events beyond begin the next one
   std::uint64_t max_bytes = std::uint64_t{64} << 20;  // likewise, for what is held in memory when it ends
   std::optional<Idempotency> idempotency;

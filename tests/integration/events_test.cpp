@@ -266,6 +266,22 @@ TEST_F(Events, EventsThatFillTwoRevisions_AreAnsweredWithTheSecond) {
   EXPECT_EQ(run["bufferedEvents"], 10);
 }
 
+TEST_F(Events, ARetryOfTheEnd_DoesNotEndTheRevisionThatFollowed) {
+  const auto named = [](json event, const char* id) {
+    event["eventId"] = id;
+    return event;
+  };
+  const json first = {{"runId", "late-retry"}, {"events", {named(kRefundFailed, "1"), named({{"type", "run_finished"}}, "2")}}};
+  ASSERT_EQ(post(first).status, 201);
+  ASSERT_EQ(post({{"runId", "late-retry"}, {"events", {named(kRefundFailed, "3")}}}).status, 202);
+  const HttpAnswer late = post(first);
+  EXPECT_EQ(late.status, 202) << late.body;
+  EXPECT_EQ(json::parse(late.body)["accepted"], 0);
+  EXPECT_EQ(get("/v1/runs/late-retry")["state"], "open");
+  ASSERT_EQ(post({{"runId", "late-retry"}, {"events", {named(kClaim, "4"), named({{"type", "run_finished"}}, "5")}}}).status, 201);
+  EXPECT_EQ(get("/v1/runs/late-retry")["revision"], 2);
+}
+
 TEST_F(Events, AnOpenRun_CanBeReadAndSentAgain) {
   ASSERT_EQ(post({{"runId", "in-progress"}, {"events", {kRefundFailed}}}).status, 202);
   json copy = get("/v1/runs/in-progress");

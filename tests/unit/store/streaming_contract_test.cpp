@@ -392,13 +392,11 @@ TEST_P(StreamingContract, NothingNewAfterTheEnd_LeavesTheRunAsItStands) {
 // A run_finished without an eventId, as ingest writes it.
 EventsWrite with_end(EventsWrite write, const std::string& content) {
   write.events.push_back({"run_finished by content: " + content, content, true, {}, std::hash<std::string>()(content) | 1});
-  write.final = true;
   return write;
 }
 
 EventsWrite with_named_end(EventsWrite write, const std::string& id, const std::string& content) {
   write.events.push_back({id, content, false, {}, std::hash<std::string>()(content) | 1});
-  write.final = true;
   return write;
 }
 
@@ -456,6 +454,17 @@ TEST_P(StreamingContract, TheEndSaidAgainUnderAnotherId_LeavesTheRunAsItStands) 
     ASSERT_EQ(commit(ending(claimed(*next.buffered))).outcome, Outcome::stored);
   }
   EXPECT_EQ(store_->find_run(kTenant, "r")->revision, 4u);
+}
+
+TEST_P(StreamingContract, AnEndThatWasSeen_DoesNotEndTheNextRevision) {
+  const WriteResult first = commit(with_named_end(events("r", {"1=a"}), "f1", "end"));
+  ASSERT_EQ(commit(ending(claimed(*first.buffered))).outcome, Outcome::stored);
+  ASSERT_TRUE(commit(events("r", {"2=b"})).buffered->reopened);
+  const WriteResult late = commit(with_named_end(events("r", {"1=a"}), "f1", "end"));
+  EXPECT_EQ(late.buffered->accepted, 0u);
+  EXPECT_EQ(late.buffered->revision, 2u);
+  EXPECT_FALSE(late.buffered->ends) << "it is a retry of what ended the revision before";
+  EXPECT_EQ(commit(final_events("r", {})).buffered->ends, Resolution::final);
 }
 
 TEST_P(StreamingContract, AnotherEnd_OpensTheNextRevision) {
