@@ -3,10 +3,12 @@
 #include <glob.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <optional>
 
 #include "base/ascii.h"
 #include "base/nearest_names.h"
+#include "base/open_fault.h"
 #include "config/file_text.h"
 
 namespace runwarden::config {
@@ -58,6 +60,20 @@ std::string literal(const fs::path& path) {
     pattern += c;
   }
   return pattern;
+}
+
+struct UnreadableFolder {
+  std::string path;
+  int code = 0;
+};
+
+// What stopped ::glob() on this thread; its callback has no other way to say so.
+thread_local UnreadableFolder unreadable_folder;
+
+int stop_at_unreadable_folder(const char* path, int code) {
+  if (code == ENOENT) return 0;
+  unreadable_folder = {path, code};
+  return 1;
 }
 
 bool good_key(std::string_view key) {
@@ -156,13 +172,17 @@ class DetectorsReader {
           "no such file: " + (sources_.folder / pattern).string() + "; remove the line, or install the package that contains it");
   }
 
-  // Reads the files in order of their names; false if there are none.
+  // Reads the files in order of their names; false if there are none. A folder that cannot be read is a fault.
   bool read_matches(const std::string& pattern) {
     glob_t found{};
-    const int outcome = ::glob(pattern.c_str(), 0, nullptr, &found);
+    const int outcome = ::glob(pattern.c_str(), 0, stop_at_unreadable_folder, &found);
     for (std::size_t i = 0; outcome == 0 && i < found.gl_pathc; ++i) read_drop_in(found.gl_pathv[i]);
     ::globfree(&found);
-    return outcome == 0;
+    if (outcome != GLOB_ABORTED) return outcome == 0;
+    const auto& [path, code] = unreadable_folder;
+    fault("", {std::make_shared<const std::string>(path), 0, 0},
+          "cannot look for files of detectors: " + open_fault(path, code, OpenFor::reading));
+    return true;
   }
 
   void read_drop_in(const std::string& file) {

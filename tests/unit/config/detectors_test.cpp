@@ -12,6 +12,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 struct DetectorsTest : testing::Test {
   test::TempFolder folder;
@@ -283,6 +284,14 @@ TEST_F(DetectorsTest, WhenAnIncludedFileIsMissing_OnlyAPlainNameIsAFault) {
   EXPECT_EQ(faults("detectors: {include: [none.yaml]}\n"),
             "config: detectors.include[0] (runwarden.yaml:1:23): no such file: none.yaml; remove the line, or install the package that "
             "contains it");
+}
+
+TEST_F(DetectorsTest, WhenAFolderCannotBeRead_ItIsAFaultAndNotAFolderWithoutFiles) {
+  std::filesystem::create_directory_symlink("detectors.d",
+                                            folder.path() / "detectors.d");  // leads to itself, so root cannot read it either
+  for (const char* yaml : {"detectors: {include: [detectors.d/*.yaml]}\n", "detectors: {enabled: [{key: a}]}\n", "log: {level: warn}\n"}) {
+    EXPECT_THAT(faults(yaml), StartsWith("config: detectors.d: cannot look for files of detectors: ")) << yaml;
+  }
 }
 
 TEST_F(DetectorsTest, WhenTheFoldersNameLooksLikeAPattern_IsTakenAsItIs) {
