@@ -13,6 +13,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostLabelBytes = std::size_t{1} << 20;  // of a line
+constexpr int kMostDepth = 64;
 
 Error no_labels(std::string why) {
   return {Code::validation_failed, std::move(why) + R"(; expected {"id": "...", "labels": {"false_success": "present"}})", {}, {}};
@@ -34,11 +35,26 @@ Error unknown_detector(const std::string& key, const std::set<std::string>& dete
           {}};
 }
 
-// Throws json::exception for members of the wrong type.
-Status read_line_of_labels(const json& line, const std::set<std::string>& detectors, Labels& labels) {
-  const std::string id = line.at("id").get<std::string>();
+// The labels' reasons: one text for all, or one for each detector. Nothing if it is neither.
+std::optional<std::map<std::string, std::string>> read_reasons(const json& why) {
+  if (why.is_string()) return std::map<std::string, std::string>{{"", why.get<std::string>()}};
+  if (!why.is_object()) return std::nullopt;
+  std::map<std::string, std::string> reasons;
+  for (const auto& [key, reason] : why.items()) {
+    if (!reason.is_string()) return std::nullopt;
+    reasons[key] = reason.get<std::string>();
+  }
+  return reasons;
+}
+
+Status read_line_of_labels(std::string_view text, const std::set<std::string>& detectors, Labels& labels) {
+  if (const Status checked = check_json(text, kMostDepth); !checked.ok()) return no_labels(checked.error().detail);
+  const json line = json::parse(text);
+  if (!line.is_object() || !line.contains("id") || !line["id"].is_string()) return no_labels("the line lacks a text \"id\"");
+  if (!line.contains("labels") || !line["labels"].is_object()) return no_labels("the line lacks an object \"labels\"");
+  const std::string id = line["id"].get<std::string>();
   RunLabels one;
-  for (const auto& [key, value] : line.at("labels").items()) {
+  for (const auto& [key, value] : line["labels"].items()) {
     if (!detectors.contains(key)) return unknown_detector(key, detectors);
     const auto label = label_of(value);
     if (!label)
@@ -47,8 +63,9 @@ Status read_line_of_labels(const json& line, const std::set<std::string>& detect
     one.labels.emplace(key, *label);
   }
   if (const auto why = line.find("why"); why != line.end()) {
-    if (why->is_string()) one.why[""] = why->get<std::string>();
-    if (why->is_object()) one.why = why->get<std::map<std::string, std::string>>();
+    auto reasons = read_reasons(*why);
+    if (!reasons) return no_labels("its \"why\" is neither text nor an object of texts");
+    one.why = std::move(*reasons);
   }
   if (!labels.emplace(id, std::move(one)).second) return no_labels("the id \"" + id + "\" already has labels");
   return Nothing{};
@@ -82,12 +99,8 @@ Result<Labels> read_labels(const std::string& file, const std::set<std::string>&
     if (!*line) return labels;
     const std::string place = file + ":" + std::to_string((*line)->number) + ": ";
     if ((*line)->too_long) return no_labels(place + "the line is longer than " + std::to_string(kMostLabelBytes) + " bytes");
-    try {
-      if (const Status read = read_line_of_labels(json::parse((*line)->text), detectors, labels); !read.ok())
-        return Error{Code::validation_failed, place + read.error().detail, {}, {}};
-    } catch (const json::exception& fault) {
-      return no_labels(place + fault.what());
-    }
+    if (const Status read = read_line_of_labels((*line)->text, detectors, labels); !read.ok())
+      return Error{Code::validation_failed, place + read.error().detail, {}, {}};
   }
 }
 

@@ -185,8 +185,13 @@ TEST_F(ScoreCommand, WhatCannotBeRead_IsNamedByItsLine) {
   EXPECT_THAT(ended.err, HasSubstr(runs + ":4: "));
   EXPECT_THAT(ended.out, HasSubstr("\n1 run\n")) << "the others are scored all the same";
   for (const auto& [text, why] : std::vector<std::pair<std::string, const char*>>{
-           {"{oops", "parse error"},
-           {R"({"labels":{}})", "'id' not found"},
+           {"{oops", ":1: not JSON at byte 1"},
+           {"[]", ":1: the line lacks a text \"id\"; expected {"},
+           {R"({"labels":{}})", ":1: the line lacks a text \"id\"; expected {"},
+           {R"({"id":7,"labels":{}})", ":1: the line lacks a text \"id\"; expected {"},
+           {R"({"id":"a"})", ":1: the line lacks an object \"labels\"; expected {"},
+           {R"({"id":"a","labels":["false_success"]})", ":1: the line lacks an object \"labels\"; expected {"},
+           {R"({"id":"a","labels":{},"why":{"false_success":7}})", ":1: its \"why\" is neither text nor an object of texts"},
            {R"({"id":"a","labels":{"false_success":"maybe"}})", "the label \"false_success\" is \"maybe\""},
            {label("a", "absent") + label("a", "absent"), "the id \"a\" already has labels"}}) {
     labels = program.folder().write("bad-labels.jsonl", text + "\n");
