@@ -100,7 +100,7 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
     }
     return context.exit_code;
   } catch (const std::exception& fault) {
-    return context.refuse(fault.what());
+    return context.refuse(text_of(fault));
   }
 }
 

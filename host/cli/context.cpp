@@ -1,5 +1,8 @@
 #include "cli/context.h"
 
+#include <new>
+#include <system_error>
+
 #include "config/loading.h"
 
 namespace runwarden::cli {
@@ -26,6 +29,17 @@ int Context::refuse(std::string_view why) {
 int Context::finish() {
   out.flush();
   return out.good() ? kFine : refuse("cannot write the output; it is closed, or its disk is full");
+}
+
+std::string text_of(const std::exception& fault) {
+  const auto* const of_system = dynamic_cast<const std::system_error*>(&fault);
+  if (of_system != nullptr && of_system->code() == std::errc::resource_unavailable_try_again) {
+    return "cannot start a thread: " + of_system->code().message() +
+           "; raise TasksMax= (ulimit -u, the pids limit of a container) or `ulimit -v`";
+  }
+  if (dynamic_cast<const std::bad_alloc*>(&fault) != nullptr)
+    return "out of memory; raise MemoryMax= (the memory limit of a container) or `ulimit -v`";
+  return fault.what();
 }
 
 }  // namespace runwarden::cli

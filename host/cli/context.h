@@ -1,6 +1,7 @@
 // What every command shares: the common options and the output streams. Lives as long as the command line; [main] only.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -32,6 +33,9 @@ struct Context {
   // Flushes `out`. Returns kFine if everything was written, or else reports it and returns kWanting.
   int finish();
 };
+
+// The text of an exception that ends a command, with the remedy where memory or threads have run out.
+std::string text_of(const std::exception& fault);
 
 // Requires exactly one subcommand. Unknown arguments are reported first, so that the error names a misspelled subcommand.
 void need_subcommand(CLI::App& app);

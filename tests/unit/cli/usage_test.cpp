@@ -1,6 +1,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <new>
+#include <stdexcept>
+#include <system_error>
+
+#include "cli/context.h"
 #include "unit/cli/program.h"
 
 namespace runwarden::cli {
@@ -121,6 +127,15 @@ TEST(Config, WhenTheNamedFileIsMissing_EveryCommandThatReadsItExitsWith1) {
     EXPECT_EQ(ended.code, 1) << args[0];
     EXPECT_EQ(ended.err, "config: /nowhere/c.yaml: cannot read the file: the folder \"/nowhere\" does not exist; check the path\n");
   }
+}
+
+TEST(TextOfAnException, WhenThreadsOrMemoryRunOut_NamesTheRemedy) {
+  const std::system_error no_thread(EAGAIN, std::generic_category());
+  EXPECT_EQ(
+      text_of(no_thread),
+      "cannot start a thread: Resource temporarily unavailable; raise TasksMax= (ulimit -u, the pids limit of a container) or `ulimit -v`");
+  EXPECT_EQ(text_of(std::bad_alloc()), "out of memory; raise MemoryMax= (the memory limit of a container) or `ulimit -v`");
+  EXPECT_EQ(text_of(std::runtime_error("anything else")), "anything else");
 }
 
 }  // namespace
