@@ -24,6 +24,9 @@ offers 'runwarden --config /etc/x keys li' 'list'
 offers 'runwarden analyze --fail' '--fail-on'
 offers 'runwarden keys create --scopes i' 'ingest ingest,read ingest,read,manage'
 offers 'runwarden keys create --scopes m' 'manage'
+offers 'runwarden analyze --format ' 'text json junit sarif'
+offers 'runwarden replay --fail-on l' 'lost'
+[[ ${#COMPREPLY[@]} == 1 ]]
 cd "$1"
 offers 'runwarden check --config READ' 'README.md'
 offers 'runwarden detectors inspect READ' 'README.md'
