@@ -78,41 +78,51 @@ std::uint64_t LineWriter::dropped() const {
 }
 
 void LineWriter::run() {
+  bool is_torn = false;  // the last line was written only in part
   MutexLock lock(mutex_);
   while (!ending_ || !waiting_.empty()) {
     work_.wait(lock, [this]() RW_REQUIRES(mutex_) { return woken_ || ending_; });
     woken_ = false;
-    std::string text;
-    text.swap(waiting_);
-    const std::uint64_t took = text.size();
-    const std::uint64_t lost = dropped_ - std::exchange(reported_dropped_, dropped_);
+    std::string text = std::exchange(waiting_, {});
+    const std::uint64_t dropped = dropped_;
+    const std::uint64_t unreported = dropped - reported_dropped_;
     lock.unlock();
-    if (lost > 0) text.append(dropped_line_(lost)).push_back('\n');
-    const bool written = write_all(text);
+    const std::size_t begin = is_torn ? 1 : 0;
+    text.insert(0, begin, '\n');
+    const std::size_t end = text.size();
+    if (unreported > 0) text.append(dropped_line_(unreported)).push_back('\n');
+    const std::size_t done = write_all(text);
+    if (done > 0) is_torn = text[done - 1] != '\n';
     lock.lock();
-    written_bytes_ += took;
+    written_bytes_ += end - begin;
     written_.notify_all();
-    if (!written) return;
+    if (done == text.size()) {
+      reported_dropped_ = dropped;
+      continue;
+    }
+    for (std::size_t at = std::max(begin, done); at < end; ++at) dropped_ += text[at] == '\n' ? 1 : 0;
+    if (ending_) return;
   }
 }
 
-// False if it gave up because the reader did not read everything.
-bool LineWriter::write_all(const std::string& text) {
-  for (std::size_t done = 0; done < text.size();) {
+// How many bytes it wrote: fewer than all if the descriptor is closed or its disk is full, or if the reader is too slow at the end.
+std::size_t LineWriter::write_all(const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
     pollfd ready{fd_, POLLOUT, 0};
     if (::poll(&ready, 1, kLookUpMs) == 0) {
       const MutexLock lock(mutex_);
-      if (ending_ && Clock::now() >= give_up_at_) return false;
+      if (ending_ && Clock::now() >= give_up_at_) return done;
       continue;
     }
     const ssize_t wrote = ::write(fd_, text.data() + done, std::min(chunk_bytes_, text.size() - done));
     if (wrote > 0) {
       done += static_cast<std::size_t>(wrote);
     } else if (wrote < 0 && errno != EINTR && errno != EAGAIN) {
-      return true;  // closed, or its disk is full: these lines are lost, later ones may succeed
+      return done;
     }
   }
-  return true;
+  return done;
 }
 
 }  // namespace runwarden::ops

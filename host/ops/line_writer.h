@@ -1,7 +1,7 @@
 // Writes lines to a descriptor on its own thread, so that logging never waits for the reader of the log.
 //
 // add(), wake(), flush() and dropped(): any thread. Buffers up to kMaxBytes while nobody reads. Drops and counts lines beyond that, and
-// writes the count once the descriptor accepts output again.
+// those that cannot be written (a full disk, a closed pipe), and writes the count once the descriptor accepts output again.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ class LineWriter {
 
  private:
   void run();
-  bool write_all(const std::string& text);
+  std::size_t write_all(const std::string& text);
 
   const int fd_;
   const std::size_t chunk_bytes_;  // how much the descriptor accepts without blocking once poll() reports it writable

@@ -67,8 +67,9 @@ std::string line_of(LogFormat format, LogLevel level, std::string_view event, Lo
 }
 
 std::string dropped_line(LogFormat format, std::uint64_t lines) {
-  return line_of(format, LogLevel::warn, "log_lines_dropped",
-                 {{"lines", static_cast<std::int64_t>(lines)}, {"text", "nobody read standard error fast enough"}}, {});
+  return line_of(
+      format, LogLevel::warn, "log_lines_dropped",
+      {{"lines", static_cast<std::int64_t>(lines)}, {"text", "standard error was not read fast enough, or could not be written"}}, {});
 }
 
 }  // namespace

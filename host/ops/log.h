@@ -49,7 +49,7 @@ class Log {
   void wake();
   // Waits until all lines are written, for at most one second. Call before the process ends.
   void flush();
-  std::uint64_t dropped_lines() const;  // dropped because nobody read the log
+  std::uint64_t dropped_lines() const;  // lost because nobody read the log or it could not be written
 
  private:
   const LogLevel level_;

@@ -61,7 +61,9 @@ struct Metrics::Families {
                               "Connections ended because a head, a body or the reading of an answer took too long")
                           .Add({});
   Counter& dropped = counter(registry, "runwarden_http_answers_dropped_total", "Answers whose client had disconnected").Add({});
-  Counter& log_dropped = counter(registry, "runwarden_log_lines_dropped_total", "Log lines lost because nobody read them").Add({});
+  Counter& log_dropped =
+      counter(registry, "runwarden_log_lines_dropped_total", "Log lines lost because nobody read them or they could not be written")
+          .Add({});
   Gauge& connections = gauge(registry, "runwarden_http_connections", "Open connections");
   Gauge& in_flight = gauge(registry, "runwarden_requests_in_flight", "Requests received in full and not yet answered");
   Gauge& in_flight_bytes = gauge(registry, "runwarden_requests_in_flight_bytes", "Body bytes of the requests in flight");

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <string>
 #include <thread>
 
@@ -15,12 +16,16 @@ class Pipe {
   Pipe() { EXPECT_EQ(::pipe(ends_.data()), 0); }
   ~Pipe() {
     end_writing();
-    ::close(ends_[0]);
+    end_reading();
   }
   int to() const { return ends_[1]; }
   void end_writing() {
     if (ends_[1] >= 0) ::close(ends_[1]);
     ends_[1] = -1;
+  }
+  void end_reading() {
+    if (ends_[0] >= 0) ::close(ends_[0]);
+    ends_[0] = -1;
   }
   // All until the other end is closed.
   std::string read_all() {
@@ -101,15 +106,43 @@ TEST(LineWriter, WhenNobodyEverReads_DestructionGivesUpOnWhatThePipeDoesNotHold)
   EXPECT_LT(written.size(), kLines * (line.size() + 1));
 }
 
-TEST(LineWriter, WhenTheOtherEndIsClosed_GoesOn) {
+TEST(LineWriter, WhenTheDescriptorIsClosed_GoesOnAndCountsWhatIsLost) {
   const int closed = ::dup(STDERR_FILENO);
   ::close(closed);
   LineWriter lines(closed, lost);
   lines.add("into nothing");
   lines.flush();
   lines.add("again");
+  lines.add("and again");
   lines.flush();
-  EXPECT_EQ(lines.dropped(), 0u);
+  lines.flush();  // nothing new
+  EXPECT_EQ(lines.dropped(), 3u);
+}
+
+TEST(LineWriter, WhenALineIsWrittenInPart_TheNextOneStartsOnALineOfItsOwnAndTheLossIsTold) {
+  ::signal(SIGPIPE, SIG_IGN);
+  Pipe breaks;
+  Pipe works;
+  const int log = ::dup(breaks.to());
+  breaks.end_writing();
+  LineWriter lines(log, lost);
+  lines.add(std::string(1024 * 1024, 'x'));  // more than a pipe holds
+  lines.add("never begun");
+  lines.wake();
+  EXPECT_FALSE(breaks.read_some().empty());
+  breaks.end_reading();
+  lines.flush();
+  EXPECT_EQ(lines.dropped(), 2u);
+
+  ASSERT_EQ(::dup2(works.to(), log), log);
+  lines.add("after");
+  lines.flush();
+  EXPECT_EQ(works.read_some(), "\nafter\nlost 2\n");
+  lines.add("at last");
+  lines.flush();
+  EXPECT_EQ(works.read_some(), "at last\n");
+  EXPECT_EQ(lines.dropped(), 2u);
+  ::close(log);
 }
 
 }  // namespace
