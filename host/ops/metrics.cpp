@@ -46,6 +46,7 @@ void raise_to(Counter& counter, std::uint64_t value) {
 
 struct Metrics::Families {
   prometheus::Registry registry;
+  Family<Gauge>& build_info = gauges(registry, "runwarden_build_info", "1; the label is the version that runs");
   Family<Counter>& requests = counter(registry, "runwarden_http_requests_total", "Requests answered, by route and status code");
   Family<Histogram>& request_seconds = prometheus::BuildHistogram()
                                            .Name("runwarden_http_request_duration_seconds")
@@ -225,6 +226,7 @@ void Metrics::Families::count(std::map<std::string, OfDetector, std::less<>>& co
 }
 
 Metrics::Metrics() : families_(std::make_unique<Families>()) {
+  families_->build_info.Add({{"version", RUNWARDEN_VERSION}}).Set(1);
   for (const char* const verdict : {"present", "absent", "unclear"}) families_->opinion_answers.Add({{"verdict", verdict}});
   for (const char* const reason : {"connection_failed", "timeout", "unreadable_answer"}) families_->opinion_failures.Add({{"reason", reason}});
 }

@@ -35,6 +35,9 @@ TEST(Operations, WithoutAKey_HealthReadinessAndMetrics) {
                            "runwarden_store_map_bytes 68719476736"}) {
     EXPECT_NE(metrics.body.find(line), std::string::npos) << line << "\n" << metrics.body;
   }
+  std::string version = service.cli({"--version"}).out;  // "runwarden 1.0.0\n"
+  version = version.substr(version.find(' ') + 1, version.find('\n') - version.find(' ') - 1);
+  EXPECT_NE(metrics.body.find("\nrunwarden_build_info{version=\"" + version + "\"} 1\n"), std::string::npos) << metrics.body;
 }
 
 TEST(Operations, ATimeout_IsCounted) {

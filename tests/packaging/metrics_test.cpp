@@ -87,6 +87,18 @@ TEST_F(ObservedMetrics, WithADatabase_ThereIsNoLimitOfTheStore) {
   EXPECT_FALSE(with_database_->contains("runwarden_store_map_bytes"));
 }
 
+// Hosts are chosen in the dashboard by the instances of one metric.
+TEST_F(ObservedMetrics, Dashboard_FindsHostsWithAnyStore) {
+  const auto dashboard = nlohmann::json::parse(text_of("grafana/runwarden.json"));
+  std::set<std::string> named;
+  for (const auto& variable : dashboard["templating"]["list"]) {
+    if (variable["name"] == "instance") named = metrics_in(variable["query"]["query"].get<std::string>());
+  }
+  ASSERT_EQ(named.size(), 1u);
+  EXPECT_TRUE(with_database_->contains(*named.begin())) << *named.begin();
+  EXPECT_TRUE(shown_metrics({}).contains(*named.begin())) << *named.begin();
+}
+
 TEST_F(ObservedMetrics, Dashboard_SpeaksOfMetricsThatThereAre_AndShowsThemAll) {
   const auto dashboard = nlohmann::json::parse(text_of("grafana/runwarden.json"));
   std::string expressions;
