@@ -1,8 +1,10 @@
 #include "ops/log.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <utility>
 
 #include "base/json_text.h"
@@ -22,6 +24,25 @@ const char* name(LogLevel level) {
   return "info";
 }
 
+// Of sd-daemon(3): journald takes a line's priority from it, and removes it.
+const char* priority_prefix(LogLevel level) {
+  switch (level) {
+    case LogLevel::debug: return "<7>";
+    case LogLevel::info: return "<6>";
+    case LogLevel::warn: return "<4>";
+    case LogLevel::error: return "<3>";
+  }
+  return "<6>";
+}
+
+// Whether journald reads standard error: it says so by the device and inode of the stream (systemd.exec(5)).
+bool is_read_by_journald() {
+  const char* const stream = std::getenv("JOURNAL_STREAM");
+  struct stat about {};
+  if (stream == nullptr || ::fstat(STDERR_FILENO, &about) != 0) return false;
+  return stream == std::to_string(about.st_dev) + ":" + std::to_string(about.st_ino);
+}
+
 std::string now_text() {
   using namespace std::chrono;
   return format_time(duration_cast<milliseconds>(system_clock::now().time_since_epoch()).count());
@@ -38,9 +59,7 @@ void append_value(JsonWriter& out, const LogField& field, const Redact& redact) 
   if (const auto* flag = std::get_if<bool>(&field.value)) out.boolean(*flag);
 }
 
-std::string json_line(LogLevel level, std::string_view event, LogFields fields, const Redact& redact) {
-  std::string line;
-  line.reserve(256);
+void append_json(std::string& line, LogLevel level, std::string_view event, LogFields fields, const Redact& redact) {
   JsonWriter out(line);
   out.begin_object().key("time").string(now_text()).key("level").string(name(level)).key("event").string(event);
   for (const LogField& field : fields) {
@@ -48,27 +67,28 @@ std::string json_line(LogLevel level, std::string_view event, LogFields fields, 
     append_value(out, field, redact);
   }
   out.end_object();
-  return line;
 }
 
-std::string text_line(LogLevel level, std::string_view event, LogFields fields, const Redact& redact) {
-  std::string line = now_text() + " " + name(level) + " " + std::string(event);
+void append_text(std::string& line, LogLevel level, std::string_view event, LogFields fields, const Redact& redact) {
+  line.append(now_text()).append(" ").append(name(level)).append(" ").append(event);
   for (const LogField& field : fields) {
     line.append(" ").append(field.name).append("=");
     JsonWriter out(line);
     append_value(out, field, redact);
   }
+}
+
+std::string line_of(LogStyle style, LogLevel level, std::string_view event, LogFields fields, const Redact& redact) {
+  std::string line;
+  line.reserve(256);
+  if (style.for_journald) line += priority_prefix(level);
+  style.format == LogFormat::json ? append_json(line, level, event, fields, redact) : append_text(line, level, event, fields, redact);
   return line;
 }
 
-std::string line_of(LogFormat format, LogLevel level, std::string_view event, LogFields fields,
-                    const Redact& redact) {
-  return format == LogFormat::json ? json_line(level, event, fields, redact) : text_line(level, event, fields, redact);
-}
-
-std::string dropped_line(LogFormat format, std::uint64_t lines) {
+std::string dropped_line(LogStyle style, std::uint64_t lines) {
   return line_of(
-      format, LogLevel::warn, "log_lines_dropped",
+      style, LogLevel::warn, "log_lines_dropped",
       {{"lines", static_cast<std::int64_t>(lines)}, {"text", "standard error was not read fast enough, or could not be written"}}, {});
 }
 
@@ -83,14 +103,14 @@ LogLevel log_level(std::string_view name) {
 
 Log::Log(LogLevel level, LogFormat format)
     : level_(level),
-      format_(format),
-      lines_(std::make_unique<LineWriter>(STDERR_FILENO, [format](std::uint64_t lines) { return dropped_line(format, lines); })) {}
+      style_{format, is_read_by_journald()},
+      lines_(std::make_unique<LineWriter>(STDERR_FILENO, [style = style_](std::uint64_t lines) { return dropped_line(style, lines); })) {}
 
 Log::~Log() = default;
 
 void Log::write(LogLevel level, std::string_view event, LogFields fields) {
   if (level < level_) return;
-  lines_->add(line_of(format_, level, event, fields, redact_));
+  lines_->add(line_of(style_, level, event, fields, redact_));
   if (level >= LogLevel::warn) lines_->wake();
 }
 

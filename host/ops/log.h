@@ -1,4 +1,5 @@
-// The service's log: one line per event, JSON or plain text, on standard error. Never contains a key or a body.
+// The service's log: one line per event, JSON or plain text, on standard error. Never contains a key or a body. Where journald reads it,
+// each line begins with its priority.
 //
 // Any thread; never waits for the reader of the log. Writes lines of level info and below at the next wake() or when many are buffered,
 // warnings and errors at once.
@@ -22,6 +23,10 @@ class LineWriter;
 // Parses the configuration values "debug", "info", "warn" and "error".
 LogLevel log_level(std::string_view name);
 enum class LogFormat : std::uint8_t { json, text };
+struct LogStyle {
+  LogFormat format;
+  bool for_journald;
+};
 
 struct LogField {
   std::string_view name;
@@ -53,7 +58,7 @@ class Log {
 
  private:
   const LogLevel level_;
-  const LogFormat format_;
+  const LogStyle style_;
   std::function<std::string(std::string_view)> redact_;
   std::unique_ptr<LineWriter> lines_;
 };
