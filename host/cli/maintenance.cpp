@@ -259,9 +259,19 @@ Result<Counts> purge_records(MaintenanceCommand& command, const store::PurgeQuer
     if (!counted.ok()) return std::move(counted.error());
     return store::named_counts(*counted);
   }
-  auto purged = store::purge(command.maintenance(), query);
-  if (!purged.ok()) return std::move(purged.error());
-  return counts_of(*purged);
+  std::uint64_t deleted = 0;
+  store::MaintenanceContext maintenance = command.maintenance();
+  maintenance.on_progress = [&deleted, show = std::move(maintenance.on_progress)](const store::Progress& progress) {
+    if (std::string_view(progress.doing) == "purge") deleted = progress.done;
+    return show(progress);
+  };
+  auto purged = store::purge(maintenance, query);
+  if (purged.ok()) return counts_of(*purged);
+  Error error = std::move(purged.error());
+  if (deleted > 0)
+    error.detail +=
+        "\nDeleted before that: " + std::to_string(deleted) + (deleted == 1 ? " record" : " records") + "; run it again for the rest.";
+  return error;
 }
 
 int purge(Context& context, const PurgeOptions& options) {

@@ -1,4 +1,5 @@
 // The real binary on a disk that fails: an error of a flush ends it, a full disk does not.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <poll.h>
@@ -26,11 +27,29 @@ class FailingDisk : public testing::Test {
   void start(const std::string& server = {}) {
     ServiceProcess::Options options;
     options.server = server;
-    options.environment = preloaded(
-        RUNWARDEN_TEST_FAILING_DISK,
-        {{"FAILING_DISK_SYNC", sync_fault()}, {"FAILING_DISK_FULL", full_disk()}, {"FAILING_DISK_SLOW", slow_disk()}});
+    options.environment = environment();
     service_.emplace(std::move(options));
     key_ = service_->make_key();
+  }
+
+  Environment environment() const {
+    return preloaded(RUNWARDEN_TEST_FAILING_DISK,
+                     {{"FAILING_DISK_SYNC", sync_fault()}, {"FAILING_DISK_FULL", full_disk()}, {"FAILING_DISK_SLOW", slow_disk()}});
+  }
+
+  // A command on the same disk.
+  CommandResult cli(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> command{"/usr/bin/env"};
+    for (const auto& [name, value] : environment()) command.push_back(name + "=" + value);
+    command.push_back(runwarden_binary());
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    command.insert(command.end(), {"--config", service_->config_path()});
+    return run_command(command);
+  }
+
+  HttpAnswer post_lines(const std::string& body) {
+    return service_->request("POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-ndjson\r\nAuthorization: Bearer " +
+                             key_ + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }
 
   std::string sync_fault() const { return triggers_.path() / "sync"; }
@@ -131,15 +150,34 @@ TEST_F(FailingDisk, Readyz_FindsAFullDiskByItself_AndThatItIsFreeAgain) {
 TEST_F(FailingDisk, OfABatchOnAFullDisk_EachLineIs503) {
   start();
   pull(full_disk());
-  const std::string body = "{\"runId\":\"a\"}\n{\"runId\":\"b\"}\n";
-  const HttpAnswer answer =
-      service_->request("POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-ndjson\r\nAuthorization: Bearer " +
-                        key_ + "\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  const HttpAnswer answer = post_lines("{\"runId\":\"a\"}\n{\"runId\":\"b\"}\n");
   ASSERT_EQ(answer.status, 200);
   const json lines = json::parse(answer.body);
   EXPECT_EQ(lines["accepted"], 0);
   for (const json& line : lines["results"]) EXPECT_EQ(line["status"], 503);
   EXPECT_EQ(status_of("a"), 404);
+}
+
+TEST_F(FailingDisk, APurgeThatTheDiskEnds_SaysHowMuchIsDeletedAlready) {
+  start();
+  constexpr int kRuns = 1000;  // deleted 200 at a time
+  std::string lines;
+  for (int i = 0; i < kRuns; ++i) lines += "{\"runId\":\"r" + std::to_string(i) + "\"}\n";
+  ASSERT_EQ(post_lines(lines).status, 200);
+  std::ofstream(slow_disk()) << 300;
+  CommandResult ended;
+  std::thread purge([&] { ended = cli({"purge", "--tenant", "acme", "--yes"}); });
+  for (int i = 0; i < 5'000 && status_of("r0") == 200; ++i) ::poll(nullptr, 0, 2);
+  pull(full_disk());
+  purge.join();
+  release(slow_disk());
+  release(full_disk());
+
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_THAT(ended.err, testing::ContainsRegex("no space left.*\nDeleted before that: [2468]00 records; run it again for the rest\\.\n"));
+  const CommandResult rest = cli({"purge", "--tenant", "acme", "--yes"});
+  EXPECT_EQ(rest.exit_code, 0) << rest.err;
+  EXPECT_THAT(rest.out, testing::ContainsRegex("runs +[2468]00\n"));
 }
 
 // The most memory that the service has held, in bytes (proc(5), VmHWM).
