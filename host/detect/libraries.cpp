@@ -50,8 +50,13 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
+constexpr Code kNoRoom = Code::unavailable;  // of the error: the disk has no room for the copy
+
 Error no_copy(const LibraryFile& file, const std::string& where) {
-  return refusal(file.file, "cannot be copied to " + where + ": " + std::strerror(errno) + ".");
+  const bool is_full = errno == ENOSPC || errno == EDQUOT;
+  Error error = refusal(file.file, "cannot be copied to " + where + ": " + std::strerror(errno) + ".");
+  if (is_full) error.code = kNoRoom;
+  return error;
 }
 
 // The copy that the loader opens. The descriptor stays open while the library is loaded.
@@ -63,8 +68,8 @@ struct Copy {
 Error needs_proc(const LibraryFile& file, const fs::path& private_folder) {
   const std::string why = private_folder.empty()
                               ? "This command loads libraries"
-                              : "The file system of " + private_folder.string() + " is mounted noexec, so libraries are loaded";
-  const std::string or_else = private_folder.empty() ? "." : ", or move store.path to a file system that allows execution.";
+                              : "The file system of " + private_folder.string() + " is full or mounted noexec, so libraries are loaded";
+  const std::string or_else = private_folder.empty() ? "." : ", or move store.path to a file system that has room and allows execution.";
   return refusal(file.file, "cannot be opened because /proc is not mounted. " + why +
                                 " from memory, by a path below /proc. Mount it (mount -t proc proc /proc)" + or_else);
 }
@@ -135,6 +140,13 @@ bool may_execute_from(const fs::path& folder) {
   return ::statvfs(there.c_str(), &info) == 0 && (info.f_flag & ST_NOEXEC) == 0;
 }
 
+// A full disk is no reason to refuse a library: the service still answers reads then.
+Result<Copy> copy_of(const LibraryFile& file, const fs::path& private_folder) {
+  if (private_folder.empty() || !may_execute_from(private_folder)) return copy_to_memory(file, private_folder);
+  Result<Copy> copy = copy_to_folder(file, private_folder);
+  return !copy.ok() && copy.error().code == kNoRoom ? copy_to_memory(file, private_folder) : std::move(copy);
+}
+
 LoadedLibrary look_for_entry(const dll::shared_library& handle) {
   if (handle.has(RW_ENTRY_SYMBOL)) return {&handle.get<const rw_entry>(RW_ENTRY_SYMBOL), 0};
   for (int major = 0; major <= kHighestMajorLookedFor; ++major) {
@@ -199,8 +211,7 @@ Result<LoadedLibrary> load_library(const LibraryFile& file, const fs::path& priv
   Registry& all = registry();
   const MutexLock lock(all.mutex);
   if (const auto known = all.by_sha256.find(file.sha256); known != all.by_sha256.end()) return known->second.library;
-  const bool to_folder = !private_folder.empty() && may_execute_from(private_folder);
-  Result<Copy> copy = to_folder ? copy_to_folder(file, private_folder) : copy_to_memory(file, private_folder);
+  Result<Copy> copy = copy_of(file, private_folder);
   if (!copy.ok()) return std::move(copy.error());
   try {
     dll::shared_library handle(copy->path, dll::load_mode::rtld_now | dll::load_mode::rtld_local);

@@ -19,9 +19,9 @@ struct LoadedLibrary {
   int other_major = 0;  // if entry is null: the ABI major version whose entry it exports, or 0
 };
 
-// Copies the bytes into the private folder as <sha256>.so and loads the copy. If the folder is empty or its file system is mounted noexec,
-// copies them into memory. The error's detail is the full text, "loop.so: refused: ...". prune_copies() removes the copy once no process
-// uses it.
+// Copies the bytes into the private folder as <sha256>.so and loads the copy. If the folder is empty, or its file system is full or mounted
+// noexec, copies them into memory. The error's detail is the full text, "loop.so: refused: ...". prune_copies() removes the copy once no
+// process uses it.
 Result<LoadedLibrary> load_library(const LibraryFile& file, const std::filesystem::path& private_folder);
 
 // Removes the copies in a private folder that no running process has loaded: replaced libraries and partial copies of killed processes.

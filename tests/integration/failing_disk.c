@@ -1,4 +1,4 @@
-// Loaded before the C library: a disk that fails on command, for the store's own file only.
+// Loaded before the C library: a disk that fails on command, for the store's own file and the copies of detectors only.
 //
 // While the file named by FAILING_DISK_SYNC exists, flushing fails with EIO; while the one named by FAILING_DISK_FULL exists,
 // writing fails with ENOSPC; while the one named by FAILING_DISK_SLOW exists, a flush takes the milliseconds that it holds.
@@ -27,9 +27,11 @@ static int is_store(int fd) {
   char link[64];
   char path[4096];
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
-  const ssize_t length = readlink(link, path, sizeof path);
+  const ssize_t length = readlink(link, path, sizeof path - 1);
   const ssize_t name = (ssize_t)sizeof kName - 1;
-  return length >= name && memcmp(path + length - name, kName, (size_t)name) == 0;
+  if (length < name) return 0;
+  path[length] = '\0';
+  return strcmp(path + length - name, kName) == 0 || strstr(path, "/plugins/") != NULL;
 }
 
 static int fails(const char* variable, int fd, int code) {

@@ -107,6 +107,23 @@ TEST_F(FailingDisk, AFullDisk_Is503AndReadsGoOn_AndItRecoversByItself) {
   EXPECT_EQ(service_->stop(), 0);
 }
 
+TEST_F(FailingDisk, AServiceStartedOnAFullDisk_LoadsItsDetectorsAndAnswersReads_AndJudgesWhenThereIsRoom) {
+  start();
+  ASSERT_EQ(post("before").status, 201);
+  ASSERT_EQ(service_->stop(), 0);
+  pull(full_disk());
+  service_->start();
+  EXPECT_EQ(status_of("before"), 200);
+  EXPECT_EQ(post("during").status, 503);
+
+  release(full_disk());
+  const HttpAnswer after = post("after");
+  ASSERT_EQ(after.status, 201) << after.body;
+  for (const json& detector : json::parse(after.body)["detectors"]) EXPECT_NE(detector["status"], "error") << detector;
+  EXPECT_FALSE(json::parse(after.body)["detectors"].empty());
+  EXPECT_EQ(service_->stop(), 0);
+}
+
 // The log tells the edges, /readyz the one reason, and Retry-After that it will take a while.
 TEST_F(FailingDisk, AFullDisk_IsToldOnceInTheLog_OnceByReadyz_AndWithItsOwnRetryAfter) {
   start();
