@@ -11,7 +11,8 @@ namespace {
 using Kind = ClockGuard::Event::Kind;
 
 constexpr const char* kMeanwhile =
-    "Until then nothing is deleted, and keys, records and timers use the expected time. If the machine's clock is wrong, correct it: "
+    "Until this is settled, nothing is deleted, and keys, records and timers use the expected time. If the machine's clock is wrong, "
+    "correct it: "
     "nothing else is needed. If it is right, confirm it: runwarden store accept-clock";
 
 std::string difference_text(const ClockGuard::Times& times) {
