@@ -189,8 +189,11 @@ int rotate(Context& context, const std::string& given, std::int64_t overlap_ms) 
   auto made = auth::make_key(wanted);
   if (!made.ok()) return context.refuse(made.error().detail);
   const model::KeyRecord record = store->put_key(made->record);
-  const std::int64_t end_ms = now_ms + overlap_ms;
-  old->revoked_ms = old->revoked_ms == model::kNever ? end_ms : std::min(old->revoked_ms, end_ms);
+  std::int64_t end_ms = now_ms + overlap_ms;
+  for (const std::int64_t ends_anyway_ms : {old->revoked_ms, old->expires_ms}) {
+    if (ends_anyway_ms != model::kNever) end_ms = std::min(end_ms, ends_anyway_ms);
+  }
+  old->revoked_ms = end_ms;
   store->put_key(*old);
   const int handed = hand_over(context, made->key, record);
   context.err << id << " ends at " << format_time(old->revoked_ms) << "\n";

@@ -189,6 +189,17 @@ TEST_F(KeysCommand, Rotate_MakesAnEqualKeyAndEndsTheOldOneAfterTheOverlap) {
   EXPECT_EQ(time(old.at("revokedAt")) - time(fresh.at("createdAt")), 7'200'000);
 }
 
+TEST_F(KeysCommand, Rotate_OfAKeyThatExpiresWithinTheOverlap_SaysWhenItReallyEnds) {
+  keys({"create", "--tenant", "acme", "--expires", "1h"});
+  const Json old = list()[0];
+  const std::string expires = old.at("expiresAt");
+  const Ended rotated = keys({"rotate", old.at("id"), "--overlap", "24h"});
+  EXPECT_EQ(rotated.code, 0);
+  EXPECT_THAT(rotated.err, testing::EndsWith(old.at("id").get<std::string>() + " ends at " + expires + "\n"));
+  const Json all = list();
+  EXPECT_EQ((all[0].at("id") == old.at("id") ? all[0] : all[1]).at("revokedAt"), expires);
+}
+
 TEST_F(KeysCommand, Rotate_WithoutOverlap_EndsTheOldKeyAtOnceAndItCannotBeRotatedAgain) {
   keys({"create", "--tenant", "acme"});
   const std::string id = list()[0].at("id");
