@@ -5,6 +5,7 @@
 #include "base/json_text.h"
 #include "base/time_text.h"
 #include "cli/command_store.h"
+#include "cli/maintenance_command.h"
 #include "cli/table.h"
 #include "http_client/http_sender.h"
 #include "webhooks/endpoint_request.h"
@@ -179,7 +180,7 @@ int WebhookCommand::deliveries() {
   if (!endpoint) return refuse_unknown();
   store::DeliveryQuery query;
   query.range.limit = options_.limit;
-  if (!options_.since.empty()) query.range.since_ms = *parse_time(options_.since);
+  if (!options_.since.empty()) query.range.since_ms = *point_in_time(options_.since, clock_.wall_ms());
   if (!options_.state.empty()) query.state = model::delivery_state(options_.state);
   const auto page = webhooks().deliveries(tenant_, endpoint->key, query);
   if (options_.json) {
@@ -214,7 +215,7 @@ int WebhookCommand::replay() {
     }
     queued = 1;
   } else {
-    std::optional<model::RecordKey> from = model::RecordKey{*parse_time(options_.since), 0};
+    std::optional<model::RecordKey> from = model::RecordKey{*point_in_time(options_.since, clock_.wall_ms()), 0};
     while (from) {
       const auto replayed = webhooks().replay_dead(tenant_, endpoint->key, *from, kReplayedAtOnce);
       queued += replayed.queued;
@@ -223,10 +224,6 @@ int WebhookCommand::replay() {
   }
   context_.out << queued << (queued == 1 ? " message" : " messages") << " queued; the service will send them again\n";
   return context_.finish();
-}
-
-std::string check_time(const std::string& text) {
-  return parse_time(text) ? "" : "expected a time such as 2026-11-20T15:00:00Z, got \"" + text + "\"";
 }
 
 std::string check_overlap(const std::string& text) {
@@ -295,7 +292,9 @@ void add_deliveries(CLI::App& webhooks, Context& context) {
   command->add_option("--state", options->state, "Only those in this state")
       ->type_name("STATE")
       ->check(CLI::IsMember({"pending", "delivered", "dead"}));
-  command->add_option("--since", options->since, "Only those queued since then")->type_name("TIME")->check(check_time);
+  command->add_option("--since", options->since, "Only those queued since then: a time, or an age such as 1h")
+      ->type_name("TIME")
+      ->check(check_point_in_time);
   command->add_option("--limit", options->limit, "At most this many")
       ->type_name("N")
       ->check(CLI::Range(std::size_t{1}, kMostDeliveries))
@@ -308,8 +307,9 @@ void add_delivery_replay(CLI::App& webhooks, Context& context) {
   auto options = std::make_shared<WebhookOptions>();
   CLI::App* command = add_about(webhooks, "replay", "Send a delivery again, or all dead ones since a time", options);
   CLI::Option* delivery = command->add_option("--delivery", options->delivery, "This delivery, whatever its state")->type_name("DELIVERY");
-  CLI::Option* since =
-      command->add_option("--since", options->since, "The dead ones queued since then")->type_name("TIME")->check(check_time);
+  CLI::Option* since = command->add_option("--since", options->since, "The dead ones queued since then: a time, or an age such as 1h")
+                           ->type_name("TIME")
+                           ->check(check_point_in_time);
   delivery->excludes(since);
   command->callback([&context, options] {
     if (options->delivery.empty() && options->since.empty()) throw CLI::RequiredError("--delivery or --since");

@@ -399,6 +399,9 @@ TEST_F(WebhooksService, CommandLine_BesideTheService) {
   run("replay", {"--delivery", delivery});
   EXPECT_EQ(receiver.wait_for("/hook", 2).size(), 2U);
   run("replay", {"--since", "2020-01-01T00:00:00Z"});
+  run("replay", {"--since", "1h"});
+  EXPECT_EQ(json::parse(run("deliveries", {"--since", "1h", "--json"})).size(), 1U);
+  EXPECT_TRUE(json::parse(run("deliveries", {"--since", "0s", "--json"})).empty());
   run("disable");
   EXPECT_EQ(webhook({id, {}})["state"], "disabled");
   run("enable");
