@@ -140,8 +140,11 @@ void read_page(const Node* node, Reading& reading, PageSection& out) {
   Section section(node, "page", reading);
   section.text("public_url", out.public_url);
   while (out.public_url.ends_with('/')) out.public_url.pop_back();
-  if (!out.public_url.empty() && !is_http_url(out.public_url)) {
-    section.fault("public_url", *written(node, "public_url"), "where people open the page, such as https://runwarden.example.com");
+  if (out.public_url.ends_with("/ui")) out.public_url.resize(out.public_url.size() - 3);  // as copied from a browser
+  const bool takes_paths = is_http_url(out.public_url) && out.public_url.find_first_of("?#") == std::string::npos;
+  if (!out.public_url.empty() && !takes_paths) {
+    section.fault("public_url", *written(node, "public_url"),
+                  "where people open the page, such as https://runwarden.example.com, without ? and #");
   }
   std::set<std::string> seen;
   section.texts("dimensions", out.dimensions, [&seen](const std::string& name) { return dimension_fault(name, seen); });

@@ -96,6 +96,15 @@ log: {level: debug, format: text}
   EXPECT_EQ(settings->log.format, "text");
 }
 
+TEST_F(SettingsTest, PublicUrl_MayEndWithThePagesOwnPath) {
+  for (const char* url :
+       {"https://ops.example.com", "https://ops.example.com/", "https://ops.example.com/ui", "https://ops.example.com/ui/"}) {
+    const auto settings = read("page: {public_url: \"" + std::string(url) + "\"}\n");
+    ASSERT_TRUE(settings.ok()) << settings.error().detail;
+    EXPECT_EQ(settings->page.public_url, "https://ops.example.com") << url;
+  }
+}
+
 struct FaultCase {
   const char* yaml;
   const char* text;
@@ -113,6 +122,14 @@ INSTANTIATE_TEST_SUITE_P(
                   "config: limits.burst (runwarden.yaml:2:10): expected an integer from 0 to 1000000, got \"ten\""},
         FaultCase{"limits: {max_clusters: 0}\n",
                   "config: limits.max_clusters (runwarden.yaml:1:24): expected an integer from 1 to 10000000, got 0"},
+        FaultCase{
+            "page: {public_url: \"https://ops.example.com/?q\"}\n",
+            "config: page.public_url (runwarden.yaml:1:20): expected where people open the page, such as https://runwarden.example.com, "
+            "without ? and #, got \"https://ops.example.com/?q\""},
+        FaultCase{
+            "page: {public_url: \"https://ops.example.com/ui/#/groups\"}\n",
+            "config: page.public_url (runwarden.yaml:1:20): expected where people open the page, such as https://runwarden.example.com, "
+            "without ? and #, got \"https://ops.example.com/ui/#/groups\""},
         FaultCase{"page: {dimensions: version}\n", "config: page.dimensions (runwarden.yaml:1:20): expected a list, got \"version\""},
         FaultCase{"page: {dimensions: [a, b, a]}\n",
                   "config: page.dimensions[2] (runwarden.yaml:1:27): expected each name once, got \"a\" again"},
