@@ -29,6 +29,15 @@ struct AnalyzeOptions {
   int threads = 1;
 };
 
+bool has_failed(const model::DetectorReport& report) {
+  using model::DetectorStatus;
+  return report.status == DetectorStatus::error || report.status == DetectorStatus::timeout || report.status == DetectorStatus::quarantined;
+}
+
+bool is_asked(const detect::DetectorInfo& detector) {
+  return detector.loaded && detector.enabled && detector.mode == model::DetectorMode::live;
+}
+
 // Judges runs and reports on each, in the order of the runs. [main]; tasks run on worker threads.
 class Analyzer {
  public:
@@ -54,8 +63,11 @@ class Analyzer {
     context_.has_abandoned_calls = work_.has_abandoned_calls();
     progress_.clear();
     if (input_.open_runs() > 0) context_.err << "runwarden: skipped " << counted(input_.open_runs(), "open run") << " in exports\n";
+    if (undecided_ > 0) {
+      context_.err << "runwarden: --fail-on: " << counted(undecided_, "run") << " not judged by every detector (error or timeout)\n";
+    }
     const int written = report_.finish();
-    return written != kFine || bad_ || reached_ ? kWanting : kFine;
+    return written != kFine || bad_ || reached_ || undecided_ > 0 ? kWanting : kFine;
   }
 
  private:
@@ -98,7 +110,9 @@ class Analyzer {
     }
     analyzed.place.run_id = analyzed.analysis->run_id;
     const ingest::Analysis& analysis = *analyzed.analysis;
-    if (options_.fail_on >= 0 && !analysis.verdict.findings.empty() && analysis.max_score >= options_.fail_on) reached_ = true;
+    if (options_.fail_on < 0) return analyzed;
+    if (!analysis.verdict.findings.empty() && analysis.max_score >= options_.fail_on) reached_ = true;
+    if (std::any_of(analysis.verdict.reports.begin(), analysis.verdict.reports.end(), has_failed)) ++undecided_;
     return analyzed;
   }
 
@@ -113,6 +127,7 @@ class Analyzer {
   intake::RunLimits limits_;
   std::atomic<bool> bad_ = false;      // some run could not be judged
   std::atomic<bool> reached_ = false;  // some failure reached --fail-on
+  std::atomic<std::uint64_t> undecided_ = 0;  // with --fail-on: runs on which a detector failed
   OrderedWork<AnalyzedRun> work_;      // last: its threads use the members above
 };
 
@@ -123,9 +138,13 @@ int analyze(Context& context, AnalyzeOptions& options) {
   const unsigned cores = std::max(1u, std::thread::hardware_concurrency());
   const auto detectors = load_detectors(context, *settings, options.threads > 0 ? static_cast<std::size_t>(options.threads) : cores);
   if (!detectors) return kWanting;
+  const auto asked = detectors->list(options.tenant);
+  if (options.fail_on >= 0 && std::none_of(asked.begin(), asked.end(), is_asked)) {
+    return context.refuse("--fail-on: no detector is enabled, so no failure can be found; `runwarden detectors list` shows the detectors");
+  }
   ResultOutput output(context, options.report.output);
   if (!output.open()) return kWanting;
-  const auto report = make_analysis_report(options.report.format, output, {detectors->list(options.tenant), std::max(options.fail_on, 0)});
+  const auto report = make_analysis_report(options.report.format, output, {asked, std::max(options.fail_on, 0)});
   return Analyzer(context, *settings, *detectors, options, *report).run();
 }
 
@@ -147,7 +166,8 @@ void add_analyze(CLI::App& app, Context& context) {
   command->footer(
       "Writes one line of JSON per run, {\"failures\": [...], \"detectors\": [...]}, in input order. A run that cannot be read yields\n"
       "a problem object instead, and the exit code is 1. From an export, only the latest revision of each resolved run is judged; a\n"
-      "line with an unknown \"record\" is rejected. With --format junit, a case fails if its score reaches --fail-on.\n\n"
+      "line with an unknown \"record\" is rejected. With --format junit, a case fails if its score reaches --fail-on.\n"
+      "With --fail-on, the exit code is also 1 if no detector is enabled, or one ends with an error or a timeout.\n\n"
       "Example:\n  runwarden analyze --ndjson --fail-on 80 --format sarif --output runs.sarif runs.ndjson");
   command->callback([&context, options] { context.exit_code = analyze(context, *options); });
 }

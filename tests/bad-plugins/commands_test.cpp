@@ -86,6 +86,14 @@ TEST_F(BadDetector, ThatDoesNotReturn_TimesOutAndOtherRunsAreJudged) {
   EXPECT_THAT(ended.err, HasSubstr("called for run \"wait /no/such/file\", had not returned after "));
 }
 
+TEST_F(BadDetector, ThatDoesNotReturn_LetsNoGatePass) {
+  const std::string lines = run_of("wait /no/such/file") + "\n" + run_of("fine") + "\n";
+  const Ended gate = program.run({"analyze", "--ndjson", "--config", config, "--fail-on", "100"}, lines);
+  EXPECT_EQ(gate.code, 1);
+  EXPECT_THAT(gate.err, HasSubstr("runwarden: --fail-on: 1 run not judged by every detector (error or timeout)\n"));
+  EXPECT_EQ(program.run({"analyze", "--ndjson", "--config", config, "--fail-on", "100"}, run_of("fine") + "\n").code, 0);
+}
+
 TEST_F(BadDetector, ThatDoesNotReturn_EndsInReplayAndScoreToo) {
   const Ended replayed = replay("wait /no/such/file");
   EXPECT_THAT(replayed.out, StartsWith("1 run, "));

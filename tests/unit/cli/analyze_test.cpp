@@ -227,6 +227,22 @@ TEST_F(AnalyzeCommand, OfNothing_AnswersNothing) {
   EXPECT_EQ(whole.code, 1) << "a single run has to be there";
 }
 
+TEST_F(AnalyzeCommand, AGateWithoutDetectors_DoesNotPass) {
+  const std::string off =
+      "runwarden: --fail-on: no detector is enabled, so no failure can be found; `runwarden detectors list` shows the detectors\n";
+  config = write_config(
+      program, "  tenants: {quiet: {disabled: [context_overflow, expensive_loop, false_success, missing_tool_call, schema_ghost]}}\n");
+  const Ended quiet = analyze({"--tenant", "quiet", "--fail-on", "80"}, refund_run("a"));
+  EXPECT_EQ(quiet.code, 1);
+  EXPECT_EQ(quiet.out, "");
+  EXPECT_EQ(quiet.err, off);
+  config = program.folder().write("none.yaml", "detectors: {enabled: []}\n");
+  const Ended none = analyze({"--fail-on", "80"}, refund_run("a"));
+  EXPECT_EQ(none.code, 1);
+  EXPECT_THAT(none.err, HasSubstr(off));
+  EXPECT_EQ(analyze({}, refund_run("a")).code, 0) << "no gate";
+}
+
 TEST_F(AnalyzeCommand, OfATenant_UsesItsSettings) {
   config = write_config(program, "  tenants: {quiet: {disabled: [false_success]}}\n");
   EXPECT_EQ(answers(analyze({}, refund_run("a")))[0].at("failures").size(), 1u);
