@@ -136,10 +136,13 @@ class Answer {
     });
   }
 
-  /// "download failed": the last of a few words.
+  /// "download failed": the last of a few words. Not "0 errors", "no problem".
   bool ends_in_refusal(std::string_view told) const {
     constexpr std::ptrdiff_t kMostBlanks = 2;
     const auto blank = told.rfind(' ');
+    const auto first = told.substr(0, told.find(' '));
+    const auto* entry = lexicon_.find(first);
+    if (first == "0" || (entry != nullptr && has(entry->cues, kCueNegation))) return false;
     return blank != std::string_view::npos && std::count(told.begin(), told.end(), ' ') <= kMostBlanks &&
            among(told.substr(blank + 1), words_.failures) && input_.find(told) == std::string::npos;
   }

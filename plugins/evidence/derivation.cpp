@@ -39,6 +39,16 @@ bool read_day(const Fact& fact, std::int64_t& day) {
   return false;
 }
 
+/// The day that many working days, Monday to Friday, behind a day.
+std::int64_t working_day_behind(std::int64_t day, std::int64_t count) {
+  while (count > 0) {
+    ++day;
+    const std::chrono::weekday of_week{std::chrono::sys_days(std::chrono::days(day))};
+    if (of_week != std::chrono::Saturday && of_week != std::chrono::Sunday) --count;
+  }
+  return day;
+}
+
 bool to_number(std::string_view digits, double& value) {
   const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   return fault == std::errc{} && end == digits.data() + digits.size();
@@ -192,6 +202,24 @@ bool Derivation::between_dates(double value) const {
     }
   }
   return false;
+}
+
+bool Derivation::reaches_date(const Fact& date) const {
+  constexpr double kFewest = 5, kMostApart = 400;
+  if (numbers_.size() > kMostForTwoSteps) return false;
+  const auto is_it = [&](std::int64_t day) {
+    const std::chrono::year_month_day at{std::chrono::sys_days(std::chrono::days(day))};
+    return normal_date(static_cast<int>(static_cast<unsigned>(at.month())), static_cast<int>(static_cast<unsigned>(at.day()))) ==
+               date.normal &&
+           (date.year == 0 || date.year == static_cast<int>(at.year()));
+  };
+  return std::any_of(days_.begin(), days_.end(), [&](std::int64_t known) {
+    return std::any_of(numbers_.begin(), numbers_.end(), [&](double figure) {
+      if (figure < kFewest || figure > kMostApart || figure != std::floor(figure)) return false;
+      const auto apart = static_cast<std::int64_t>(figure);
+      return is_it(known + apart) || is_it(known - apart) || is_it(working_day_behind(known, apart));
+    });
+  });
 }
 
 bool Derivation::reaches_time(double minutes) const {

@@ -31,6 +31,10 @@ class Derivation {
   /// many figures, which would reach any time.
   [[nodiscard]] bool reaches_time(double minutes) const;
 
+  /// True when a date is one of the run's dates, or five or more days or working days away from one, as a figure says: "10 business days
+  /// from 6 October". False with many figures, which would reach any date.
+  [[nodiscard]] bool reaches_date(const Fact& date) const;
+
   /// True when there were too many figures to keep: a figure that does not follow may follow from those left out.
   [[nodiscard]] bool crowded() const { return crowded_; }
 

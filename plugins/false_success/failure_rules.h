@@ -33,6 +33,7 @@ struct FailureRules {
   std::vector<std::string> trouble_signs;
   std::vector<std::string> handover_tool_words;
   std::vector<std::string> all_words;
+  std::vector<std::string> contrast_words;
   std::vector<std::string> answer_labels;
   std::vector<bool> hindering;  // by verb
   std::uint16_t finish_group = 0;

@@ -205,11 +205,20 @@ bool MessageClaims::tells_word_of(std::string_view text) {
 }
 
 bool MessageClaims::denies_of(const StepView& step) {
-  constexpr std::size_t kTelling = 4, kMostBytes = 2048;
+  constexpr std::size_t kMostBytes = 2048;
   std::vector<std::string> words;
   split_tool_name(step.name, words);
   std::string text(step.input.substr(0, kMostBytes));
   for (const auto& word : words) text.append(" ").append(word);
+  return denies_word_of(text);
+}
+
+bool MessageClaims::denies_tool(const StepView& step) {
+  return denies_word_of(step.name);
+}
+
+bool MessageClaims::denies_word_of(std::string_view text) {
+  constexpr std::size_t kTelling = 4;
   fold(text, scene_.folded);
   std::replace(scene_.folded.begin(), scene_.folded.end(), '_', ' ');
   return std::any_of(scene_.reading.sentences.begin(), scene_.reading.sentences.end(), [&](const Sentence& sentence) {
@@ -299,13 +308,26 @@ bool MessageClaims::gives_its_reason(const StepView& step) {
 }
 
 bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step) {
-  constexpr std::size_t kTelling = 6, kMostBytes = 4096;
+  constexpr std::size_t kTelling = 6, kBesideTool = 4, kMostBytes = 4096;
+  std::vector<std::string> tool;
+  split_tool_name(step.name, tool);
   fold(quote(failure_text(step)), scene_.folded);
   WordCursor cursor(scene_.folded);
   for (RawWord word; cursor.next(word);) {
-    if (word.text.size() < kTelling) continue;
+    if (word.text.size() < kBesideTool) continue;
+    const auto* known = rules_.lexicon.find(word.text);
+    const bool telling = word.text.size() >= kTelling;
+    if (!telling && known != nullptr && (known->verb != kNoVerb || is_small(*known))) continue;
     const auto said = [&](const ReadWord& other) { return other.text == word.text; };
-    if (std::none_of(scene_.reading.words.begin(), scene_.reading.words.end(), said)) continue;
+    // A short word tells beside what the tool is named after: "their fax was busy".
+    const auto told = [&](const Sentence& sentence) {
+      const auto begin = scene_.reading.words.begin() + sentence.begin, end = scene_.reading.words.begin() + sentence.end;
+      if (std::none_of(begin, end, said)) return false;
+      return telling || std::any_of(begin, end, [&](const ReadWord& other) {
+               return std::any_of(tool.begin(), tool.end(), [&](const auto& name) { return hash_noun(name) == hash_noun(other.text); });
+             });
+    };
+    if (std::none_of(scene_.reading.sentences.begin(), scene_.reading.sentences.end(), told)) continue;
     fold(step.input, scene_.folded_value);
     scene_.folded_value.append("\n");
     std::string more;

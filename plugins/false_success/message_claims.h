@@ -57,6 +57,8 @@ class MessageClaims {
   /// True when the message states something of a file in the arguments of a program, or claims a deed that they order: "submit".
   /// True when a sentence that denies something has a word of a call's name or arguments: "the photos were not stored".
   [[nodiscard]] bool denies_of(const StepView& step);
+  /// The same of its tool's name alone: "none of this is a quote".
+  [[nodiscard]] bool denies_tool(const StepView& step);
   [[nodiscard]] bool tells_deed_of(std::string_view arguments);
   /// True when the message states facts about the user's last request or the call's arguments, or says in general that all is done.
   [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step);
@@ -82,6 +84,7 @@ class MessageClaims {
   [[nodiscard]] bool leaves_it_to_user(const ToolMeaning& tool) const;
 
  private:
+  [[nodiscard]] bool denies_word_of(std::string_view text);
   [[nodiscard]] bool tells_of_itself(const Claim& claim) const;
 
   const FailureRules& rules_;

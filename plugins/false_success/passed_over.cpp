@@ -106,6 +106,38 @@ bool PassedOver::took_over(const StepView& step, const StepView& later, const st
   return told > 1 && 2 * kept > told;
 }
 
+/// True when the message says in general that all is done, or when it or a user turn has a word of the call's arguments or of what its tool
+/// is named after: nobody missed the call otherwise.
+bool PassedOver::is_missed(const RunView& run, const StepView& step, const FinalMessage& message) {
+  constexpr std::size_t kTelling = 4, kMostBytes = 4096;
+  const auto general = [&](const Claim& claim) {
+    return !claim.finding && (claim.verb == kNoVerb || rules_.lexicon.verb(claim.verb).group == rules_.finish_group);
+  };
+  if (std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), general)) return true;
+  std::string told, part;
+  const auto hear = [&](std::string_view text) {
+    run.pace(std::min(text.size(), kMostBytes));
+    fold(text.substr(0, kMostBytes), part);
+    told.append(part).append("\n");
+  };
+  hear(message.text);
+  hear(run.user_request);
+  for (const auto& other : run.steps) {
+    if (other.kind == Kind::kUser && told.size() < 4 * kMostBytes) hear(other.said());
+  }
+  fold(step.input.substr(0, kMostBytes), part);
+  const bool named = !for_each_word(part, [&](std::string_view word) {
+    return word.size() < kTelling || claims_.is_small_word(word) || told.find(word) == std::string::npos;
+  });
+  if (named) return true;
+  std::vector<std::string> words;
+  split_tool_name(base_name(step.name), words);
+  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
+    if (word.ends_with('s')) word.remove_suffix(1);
+    return word.size() >= kTelling && told.find(word) != std::string::npos;
+  });
+}
+
 bool PassedOver::went_on(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   constexpr std::uint64_t kOpen = kCueNothingFound | kCueSimulated | kCuePlan | kCueOffer;
   constexpr std::size_t kLongestName = 64;
@@ -128,10 +160,11 @@ bool PassedOver::went_on(const RunView& run, const FailedStep& failed, const Fin
     if (later.name == step.name ? !anything : took_over(step, later, values)) return false;
     another |= anything || may_be_deed(later);
   }
-  if (!another || made_good_.owned_up_after(run, failed.step) || made_good_.says_already(step) || claims_.gives_its_reason(step))
+  if (!another || made_good_.owned_up_after(run, failed.step) || made_good_.says_already(step) || claims_.gives_its_reason(step) ||
+      claims_.has_word_of_reason(run, step))
     return false;
   claims_.index_told();
-  return claims_.speaks_of(run, step);
+  return claims_.speaks_of(run, step) && is_missed(run, step, message);
 }
 
 bool PassedOver::claims_thing_of(const RunView& run, const FailedStep& failed) {
@@ -652,8 +685,37 @@ bool PassedOver::reports_undone(const RunView& run, std::size_t at) const {
   });
 }
 
+/// True for a message that denies nothing, or only behind a sentence that claims something: "1,204 rows are gone. So it can't happen
+/// again."
+bool claims_before_it_denies(const Reading& reading) {
+  const auto denied = std::find_if(reading.sentences.begin(), reading.sentences.end(),
+                                   [&](const Sentence& sentence) { return negates_anything(reading, sentence); });
+  const auto at = static_cast<std::uint32_t>(denied - reading.sentences.begin());
+  return denied == reading.sentences.end() || std::any_of(reading.claims.begin(), reading.claims.end(),
+                                                          [&](const Claim& claim) { return !claim.finding && claim.sentence < at; });
+}
+
+/// True when the output in scene_.scratch has a word of trouble that is neither denied, as in "0 errors", nor a label, as in "timeout: 30
+/// s".
+bool PassedOver::tells_plain_trouble() const {
+  constexpr std::uint64_t kTold = kCueTrouble | kCueAdmission | kCueNothingFound;
+  const auto& output = scene_.scratch;
+  if (output.denies) return true;
+  return std::any_of(output.sentences.begin(), output.sentences.end(), [&](const Sentence& sentence) {
+    for (auto i = sentence.begin; i < sentence.end; ++i) {
+      const auto& word = output.words[i];
+      if (!has(word.cues, kTold)) continue;
+      const auto* end = word.text.data() + word.text.size();
+      const bool label = end < output.folded.data() + output.folded.size() && *end == ':';
+      const bool none = i > sentence.begin && (output.words[i - 1].text == "0" || has(output.words[i - 1].cues, kCueNegation));
+      if (!label && !none) return true;
+    }
+    return false;
+  });
+}
+
 void PassedOver::find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict) {
-  constexpr double kTrouble = 0.2, kUndone = 0.65;
+  constexpr double kTrouble = 0.2, kUndone = 0.65, kPassed = 0.65;
   const auto step = rules_.soft_failures ? last_trouble(run) : kNoStep;
   if (step == kNoStep) return;
   if (!message.found || message.place < step || scene_.reading.asks() || scene_.reading.admits() || scene_.reading.hands_over()) return;
@@ -666,8 +728,18 @@ void PassedOver::find_untold_trouble(const RunView& run, const FinalMessage& mes
     verdict.fire(outcomes_.finding(run, {step, Failure::kSoft, false}, message), kUndone);
     return;
   }
-  (void)rules_.line.fires(kTrouble, {"untold_trouble", step, "this call's output mentions a problem, and the final message does not"},
-                          verdict);
+  const auto again = [&](const StepView& later) { return later.kind == Kind::kTool && later.name == run.steps[step].name; };
+  const bool last = std::none_of(run.steps.begin() + static_cast<std::ptrdiff_t>(step) + 1, run.steps.end(), again);
+  constexpr std::uint64_t kOpen = kCueTrouble | kCuePlan | kCueSimulated;
+  Parts parts;
+  const bool passed = last && !read_parts(run.steps[step], parts) && tells_plain_trouble() && !scene_.reading.denies &&
+                      !has(scene_.reading.cues, kOpen) && may_be_deed(run.steps[step]) && claims_before_it_denies(scene_.reading) &&
+                      std::none_of(scene_.reading.words.begin(), scene_.reading.words.end(),
+                                   [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); });
+  const FiringLine::Doubt doubt{"untold_trouble", step, "this call's output mentions a problem, and the final message does not"};
+  if (!rules_.line.fires(passed ? kPassed : kTrouble, doubt, verdict)) return;
+  scene_.flag_only = false;
+  verdict.fire(outcomes_.finding(run, {step, Failure::kSoft, false}, message), kPassed);
 }
 
 }  // namespace runwarden::plugins

@@ -54,6 +54,7 @@ class PassedOver {
     std::vector<std::string_view> counting;  // tools whose later calls counted
   };
 
+  [[nodiscard]] bool is_missed(const RunView& run, const StepView& step, const FinalMessage& message);
   [[nodiscard]] bool tells_of_undone(const StepView& step);
   [[nodiscard]] bool names_any_of(std::string_view input, const std::vector<CallValue>& values);
   [[nodiscard]] bool may_be_deed(const StepView& step);
@@ -77,6 +78,7 @@ class PassedOver {
   [[nodiscard]] std::size_t found_nothing(const RunView& run, std::size_t end);
   [[nodiscard]] bool asks_to_know(const RunView& run);
   [[nodiscard]] std::size_t last_trouble(const RunView& run);
+  [[nodiscard]] bool tells_plain_trouble() const;
   [[nodiscard]] bool reports_undone(const RunView& run, std::size_t at) const;
   [[nodiscard]] bool only_repeats(std::string_view input);
   [[nodiscard]] bool tells_its_deed(const StepView& step);

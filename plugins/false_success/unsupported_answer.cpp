@@ -242,7 +242,8 @@ void UnsupportedAnswer::find_unsupported_answer(const RunView& run, const FinalM
   }
   if (has(scene_.reading.cues, kCueNothingFound | kCueTrouble | kCueSimulated | kCueExample) || !scene_.reading.understood(message.text))
     return;
-  if (denies_of_self(scene_.reading)) return;
+  const auto& failed = run.steps[gap->step];
+  if (denies_of_self(scene_.reading) || claims_.denies_tool(failed) || claims_.has_word_of_reason(run, failed)) return;
   const bool given = collect_support(run, message, end);
   const auto answer = support_.read_answer(message.text, given);
   const bool asked_for = is_asked_for(run, answer, end);

@@ -55,6 +55,7 @@ enum class Key : std::uint8_t {
   kCommonWords,
   kForeignWords,
   kAllWords,
+  kContrastWords,
   kAbbreviations,
   kGrammar,
   kWishes,

@@ -90,6 +90,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       KeyInfo{kCommonWords, "common_words", KeyForm::kTexts, 0, KeyUse::kMark},
       mark(kForeignWords, "foreign_words", kCueForeign),
       texts(kAllWords, "all_words"),
+      texts(kContrastWords, "contrast_words"),
       texts(kAbbreviations, "abbreviations"),
       KeyInfo{kGrammar, "grammar", KeyForm::kGrammar},
       mark(kWishes, "wishes", kCueWish),

@@ -161,12 +161,18 @@ void Grounding::find_ungrounded_facts(const RunView& run, bool ids_only, std::si
   }
 }
 
-/// Drops the times that follow from others, each of which may lead on to the next: "leave at 9:30, arrive 11:11".
+/// Drops the dates and times that follow from others, of which each time may lead on to the next: "leave at 9:30, arrive 11:11".
 void Grounding::strike_times(const RunView& run, std::size_t step) {
-  const auto is_time = [](const Fact& fact) { return fact.kind == FactKind::kTime; };
+  const auto is_time = [](const Fact& fact) { return fact.kind == FactKind::kTime || fact.kind == FactKind::kDate; };
   if (std::none_of(scene_.facts.begin(), scene_.facts.end(), is_time)) return;
   catch_up(run, step, scene_.clock_upto, [&](std::string_view text) { scene_.clock.add(text); });
+  Derivation asked;  // dates follow from what the user said
+  asked.add(run.user_request);
+  for (const auto& turn : run.steps) {
+    if (turn.kind == Kind::kUser) asked.add(turn.said());
+  }
   std::erase_if(scene_.facts, [&](const Fact& fact) {
+    if (fact.kind == FactKind::kDate) return asked.reaches_date(fact);
     if (!is_time(fact) || !scene_.clock.reaches_time(fact.number)) return false;
     scene_.clock.add(fact.text);
     return true;

@@ -364,7 +364,8 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   const bool known = !found.in_input && tool.runs_anything() && announced_answer(scene_.answer, rules_.answer_labels).empty() &&
                      !grounds_.looked_by_hand(scene_.answer);
   const auto may_stand_elsewhere = [&] {
-    return known || (!found.apart && others_gave(run, found.step)) || (found.in_input && gaps_.record_is_cut(run, found.step));
+    return known || (!found.apart && others_gave(run, found.step)) ||
+           (found.in_input && gaps_.may_be_cut_off(run, found.step, found.values.front()));
   };
   const bool doubtful = rules_.line.would_fire(found.confidence) && may_stand_elsewhere();
   const double sure = doubtful ? std::min(found.confidence, kDoubtful) : found.confidence;

@@ -79,6 +79,17 @@ bool ToolGaps::record_is_cut(const RunView& run, std::size_t step) {
   return scene_.record_cut;
 }
 
+bool ToolGaps::may_be_cut_off(const RunView& run, std::size_t step, std::string_view value) {
+  if (!record_is_cut(run, step)) return false;
+  const auto like = value.substr(0, value.find_first_of("0123456789"));
+  return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size())),
+                     [&](const StepView& tool) {
+                       if (tool.kind != Kind::kTool || !is_cut(tool.output)) return false;
+                       run.pace(tool.output.size());
+                       return tool.output.find(like) != std::string_view::npos;
+                     });
+}
+
 bool ToolGaps::picture_shown(const RunView& run, std::size_t step) {
   for (; scene_.pictures_upto < std::min(step, run.steps.size()) && !scene_.picture_shown; ++scene_.pictures_upto) {
     const auto& tool = run.steps[scene_.pictures_upto];

@@ -1140,4 +1140,16 @@ TEST(SchemaGhost, AnswerFromASourceThatNoCallOpened_IsMadeUp) {
       1u);
 }
 
+TEST(SchemaGhost, DatesThatFollowFromTheRequest_HaveASource) {
+  const auto told = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("Net 10 business days from Monday 6 October 2025, bank holidays count as closed. When is it due?")
+        .tool("holidays_between", R"({"from":"2025-10-06","to":"2025-10-24"})", "[]");
+    return judge(run.model(answer)).findings.size();
+  };
+  EXPECT_EQ(told("It is due on Monday 20 October 2025: the 7th is day one, the 10th day four, the 17th day nine."), 0u);
+  EXPECT_EQ(told("It is due on Thursday 16 October 2025."), 0u) << "days of any kind";
+  EXPECT_EQ(told("It is due on Wednesday 29 October 2025, under reference INV-88213."), 1u);
+}
+
 }  // namespace runwarden::plugins
