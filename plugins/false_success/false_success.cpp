@@ -172,9 +172,12 @@ FinalMessage FalseSuccess::claim_after(const RunView& run, std::size_t step, con
   if (next == run.steps.size()) return {};
   read(run.steps[next].output, rules_.lexicon, scene_.scratch);
   if (scene_.scratch.admits() || scene_.scratch.hands_over()) return {};
+  // What the final message says of it is judged by other rules.
+  const bool moved_on = std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(next), run.steps.end(),
+                                    [](const StepView& later) { return later.kind == Kind::kUser; });
   for (const auto& claim : scene_.scratch.claims) {
-    if (claim.in_progress || claim.verb == kNoVerb || claim.finding || claim.state) continue;
-    if (!any_verb && (!claim.by_agent || rules_.lexicon.verb(claim.verb).group != tool.group)) continue;
+    if (claim.in_progress || claim.verb == kNoVerb || claim.finding || (claim.state && (any_verb || !moved_on))) continue;
+    if (!any_verb && ((!claim.by_agent && !moved_on) || rules_.lexicon.verb(claim.verb).group != tool.group)) continue;
     const auto& sentence = scene_.scratch.sentences[claim.sentence];
     for (auto i = sentence.begin; i < sentence.end; ++i) {
       const auto noun = hash_noun(scene_.scratch.words[i].text);

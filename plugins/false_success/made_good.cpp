@@ -177,10 +177,22 @@ bool MadeGood::looked_up_by_hand_after(const RunView& run, std::size_t step) {
   return false;
 }
 
+/// True when the text in scene_.scratch tells deeds, none of them the tool's: "has already been shipped" of a tool that cancels.
+bool MadeGood::is_of_another_deed(const ToolMeaning& tool) const {
+  bool another = false;
+  for (const auto& word : scene_.scratch.words) {
+    if (word.entry == nullptr || word.entry->verb == kNoVerb || (word.entry->forms & kFormDone) == 0) continue;
+    const auto group = rules_.lexicon.verb(word.entry->verb).group;
+    if (std::find(tool.groups.begin(), tool.groups.end(), group) != tool.groups.end()) return false;
+    another = true;
+  }
+  return another && !tool.groups.empty();
+}
+
 bool MadeGood::says_already(const StepView& step) {
   const auto text = failure_text(step) + "\n" + quote(step.output);
   read_names(text, rules_.lexicon, scene_.scratch);
-  if (has(scene_.scratch.cues, kCueAlready)) return true;
+  if (has(scene_.scratch.cues, kCueAlready)) return !is_of_another_deed(scene_.recovery.meaning(step.name));
   std::vector<std::string> words;  // of "BucketAlreadyOwnedByYou"
   split_tool_name(cut(text), words);
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {

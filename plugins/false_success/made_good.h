@@ -51,6 +51,7 @@ class MadeGood {
   [[nodiscard]] bool repeated_in(const RunView& run, const FailedStep& failed, const std::vector<std::size_t>& settled);
 
  private:
+  [[nodiscard]] bool is_of_another_deed(const ToolMeaning& tool) const;
   [[nodiscard]] const StepView* last_failed_call(const RunView& run, std::size_t step) const;
   [[nodiscard]] bool is_one_of_many(const RunView& run, std::size_t at);
   [[nodiscard]] bool is_command_left_undone(const RunView& run, std::size_t at);

@@ -22,7 +22,7 @@ const Request* AskedDeeds::request_for(const Claim& claim) const {
 }
 
 bool AskedDeeds::counts(const Request& request, const Claim& claim) const {
-  return request.listed || (request.open && !claim.state && is_deed(scene_.reading, claim));
+  return request.listed || (request.open && (claim.state || is_deed(scene_.reading, claim)));
 }
 
 const Request* AskedDeeds::real_request_for(const Claim& claim, const RunView& run, const Said& said, std::string_view& rule) {

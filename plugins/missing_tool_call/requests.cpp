@@ -251,6 +251,8 @@ bool Requests::is_request(const Reading& reading, std::size_t at) const {
   if (has(previous.cues, kCueDeterminer | kCueNounSign | kCueAuxiliary) || text_work_.is_noun(previous.text, reading.language))
     return false;
   if (has(previous.cues, kCueAdverb | kCueNegation) || ends_like(previous.text, lexicon_.adverb_endings)) return true;
+  // "Quiero cancelar": the infinitive of a wish. "I need cancellation" names no verb.
+  if (has(previous.cues, kCueWish)) return true;
   // "Returning order 12", "the quoted text": a participle has a noun behind it.
   if (previous.entry != nullptr && previous.entry->verb != kNoVerb && (previous.entry->forms & (kFormBase | kFormNoun)) == 0) return false;
   // "you book", "also cancel", "hi cancel": any other short word leaves it a verb; a noun or adjective before makes a noun.

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
         Talk{"I'm cold, turn on the heating", "I've turned on the heating.", true},
         Talk{"I want a full refund", "I've initiated the process for your full refund.", true},
         Talk{"Cancel my membership", "I've submitted your cancellation.", true}, Talk{"Enciende la luz", "He encendido la luz.", true},
-        Talk{"Mute the channel", "The channel is muted.", false}, Talk{"Mute the channel", "Others have muted the channel.", false},
+        Talk{"Mute the channel", "The channel is muted.", true}, Talk{"Mute the channel", "Others have muted the channel.", false},
         Talk{"We mute the channel at night", "I've muted such channels, too.", false},
         Talk{"Don't turn on the light", "I've turned on nothing.", false},
         Talk{"Turn this into a poem", "I've turned it into a poem.", false},
@@ -1473,6 +1473,46 @@ TEST(MissingToolCall, NumberedThing_AsksForNothing) {
     return judge(run.model("It has. We issued 64.90 on 4 May.")).findings.size();
   };
   EXPECT_EQ(told("Has the refund for my fender been issued? Order 5518-L"), 0u);
+}
+
+/// What users ask most plainly, in the words of each language.
+TEST(MissingToolCall, PlainRequests_AreHeard) {
+  const auto heard = [](std::string_view request, std::string_view answer) { return judge(talk(request, answer)).findings.size() == 1; };
+  for (const auto* request :
+       {"Quiero cancelar la reserva.", "Quisiera cancelar la reserva.", "Necesito cancelar la reserva.",
+        "Me gustar\u00EDa cancelar la reserva.", "Hola, quiero cancelar la reserva 77.", "Deseo cancelar la reserva.",
+        "\u00BFMe cancelas la reserva?", "\u00BFPodr\u00EDan cancelar la reserva?", "Por favor, cancelen la reserva.",
+        "Necesito que cancelen la reserva.", "\u00BFSer\u00EDa posible cancelar la reserva?", "Estoy intentando cancelar la reserva."}) {
+    EXPECT_TRUE(heard(request, "He cancelado la reserva.")) << request;
+  }
+  for (const auto* request : {"Ich m\u00F6chte die Buchung stornieren.", "K\u00F6nnten Sie meine Buchung stornieren?",
+                              "Ich will, dass ihr die Buchung storniert.", "Buchung 77 stornieren, bitte"}) {
+    EXPECT_TRUE(heard(request, "Ich habe die Buchung storniert.")) << request;
+  }
+  for (const auto* request : {"I'd like my booking cancelled.", "My booking needs to be cancelled.", "Kindly cancel my booking."}) {
+    EXPECT_TRUE(heard(request, "I've cancelled your booking.")) << request;
+  }
+  EXPECT_FALSE(heard("\u00BFPor qu\u00E9 cancelan la reserva?", "He cancelado la reserva."));
+}
+
+/// What agents say most plainly.
+TEST(MissingToolCall, PlainReports_AreClaims) {
+  struct Pair {
+    const char* request;
+    const char* answer;
+  };
+  for (const auto& [request, answer] :
+       {Pair{"Unlock my account.", "Your account is unlocked now."}, Pair{"Pause my subscription.", "Your subscription is paused."},
+        Pair{"Assign ticket 88 to Jo.", "Ticket 88 is assigned to Jo now."},
+        Pair{"Ampl\u00EDa mi estancia dos noches.", "Su estancia se ha ampliado dos noches."},
+        Pair{"Cierra la incidencia 88.", "La incidencia 88 est\u00E1 cerrada."},
+        Pair{"Inscr\u00EDbeme en el curso.", "Est\u00E1 inscrito en el curso."},
+        Pair{"Cancela la reserva 77.", "La reserva ha quedado cancelada."},
+        Pair{"\u00C4ndere meine Adresse auf M\u00FChlweg 5.", "Ich habe Ihre Adresse auf M\u00FChlweg 5 ge\u00E4ndert."},
+        Pair{"Sperr meine Karte, sie wurde gestohlen.", "Ihre Karte ist gesperrt."},
+        Pair{"Schicken Sie mir das Angebot an t@posteo.example", "Das Angebot ist soeben an t@posteo.example rausgegangen."}}) {
+    EXPECT_EQ(judge(talk(request, answer)).findings.size(), 1u) << request;
+  }
 }
 
 }  // namespace
