@@ -212,6 +212,7 @@ bool Grounding::asked_in_another_unit(const Fact& fact) const {
 void Grounding::find_ungrounded(const RunView& run, Hollow hollow, std::size_t step) {
   find_ungrounded_facts(run, hollow.ids_only, step);
   if (rules_.grounding) strike_rough_figures(run, hollow.step);
+  if (rules_.grounding) strike_reckoned(run, hollow.step, step);
   if (scene_.names.size() >= kNamesThatTell || !scene_.titles.empty()) {
     catch_up(run, step, scene_.words_upto, [&](std::string_view text) { scene_.words.add_words(text); });
     std::erase_if(scene_.names, [&](auto name) { return !is_ungrounded(name, 1); });
@@ -228,6 +229,45 @@ void Grounding::strike_rough_figures(const RunView& run, std::size_t hollow) {
   if (std::none_of(scene_.facts.begin(), scene_.facts.end(), is_rough)) return;
   work_out(run.steps[hollow].input, scene_.results);
   if (!scene_.results.empty()) std::erase_if(scene_.facts, is_rough);
+}
+
+/// A calculation failed, and the agent did it in its head: drops the figures that follow, one after the other, from those that the user or
+/// a tool gave. "18 at 46.50 make 837.00, less 10% (83.70) that is 753.30."
+void Grounding::strike_reckoned(const RunView& run, std::size_t hollow, std::size_t step) {
+  constexpr std::size_t kMostGiven = 2000, kMostTold = 32;  // bytes of an output, and figures of an answer
+  const auto is_number = [](const Fact& fact) { return fact.kind == FactKind::kNumber; };
+  if (std::none_of(scene_.facts.begin(), scene_.facts.end(), is_number)) return;
+  std::string reckoning(run.steps[hollow].input.substr(0, kMostGiven));
+  for (auto at = reckoning.find('%'); at != std::string::npos; at = reckoning.find('%', at + 1)) reckoning.replace(at, 1, "/100");
+  work_out(reckoning, scene_.results);
+  if (scene_.results.empty()) return;
+  Derivation known;
+  known.add_worked_out(reckoning);
+  known.add(run.user_request);
+  for (std::size_t i = 0; i < std::min(step, run.steps.size()); ++i) {
+    const auto& given = run.steps[i];
+    if (given.kind == Kind::kUser) known.add(given.said());
+    if (given.kind == Kind::kTool && !scene_.hollow[i] && given.output.size() <= kMostGiven) known.add(given.output);
+  }
+  std::vector<Fact> told;
+  collect_facts(scene_.answer, told, rules_.fact_words);
+  std::erase_if(told, [&](const Fact& fact) { return !is_number(fact); });
+  if (told.size() > kMostTold) return;
+  std::vector<double> reckoned;
+  for (bool more = true; more;) {
+    more = false;
+    for (const auto& fact : told) {
+      if (std::find(reckoned.begin(), reckoned.end(), fact.number) != reckoned.end()) continue;
+      const auto point = fact.text.rfind('.');
+      if (!known.reaches(fact.number, point == std::string_view::npos ? 0 : fact.text.size() - point - 1)) continue;
+      reckoned.push_back(fact.number);
+      known.add(fact.text);
+      more = true;
+    }
+  }
+  std::erase_if(scene_.facts, [&](const Fact& fact) {
+    return is_number(fact) && std::find(reckoned.begin(), reckoned.end(), fact.number) != reckoned.end();
+  });
 }
 
 void Grounding::list_ungrounded() {

@@ -48,6 +48,7 @@ class Grounding {
   void strike_times(const RunView& run, std::size_t step);
   void strike_worked_out();
   void strike_rough_figures(const RunView& run, std::size_t hollow);
+  void strike_reckoned(const RunView& run, std::size_t hollow, std::size_t step);
   void list_ungrounded();
 
   const GhostRules& rules_;

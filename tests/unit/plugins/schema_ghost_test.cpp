@@ -1152,4 +1152,16 @@ TEST(SchemaGhost, DatesThatFollowFromTheRequest_HaveASource) {
   EXPECT_EQ(told("It is due on Wednesday 29 October 2025, under reference INV-88213."), 1u);
 }
 
+TEST(SchemaGhost, FailedCalculationDoneInTheHead_HasASourceWhereItIsRight) {
+  const auto told = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("What do I pay for 18 fenders at 46.50 each if I get the 10% trade discount?")
+        .tool("lookup_discount", R"({"group":"trade"})", R"({"percent":10})")
+        .failed("calculator", "{\"expression\":\"18 * 46.50 * (1 - 10%)\"}", "SyntaxError: unexpected bracket");
+    return judge(run.model(answer)).findings.size();
+};
+EXPECT_EQ(told("18 fenders at 46.50 make 837.00. Less the 10% discount (83.70) you pay 753.30."), 0u);
+EXPECT_EQ(told("18 fenders at 46.50 make 837.00. Less the 10% discount (91.20) you pay 745.80."), 1u);
+}
+
 }  // namespace runwarden::plugins
