@@ -72,8 +72,8 @@ bool tallies_errors(std::string_view line) {
 
 /// "exit status 255", "[exit code 1]", "Query returned successfully in 41 msec.", "hint: ...": about the program, or advice.
 bool is_postscript(std::string_view line) {
-  constexpr std::string_view kSaid[] = {"exit status ",      "[exit code ", "exit code ", "query returned ",
-                                        "connection closed", "rc=",         "hint: ",     "detail: "};
+  constexpr std::string_view kSaid[] = {"exit status ",      "[exit ", "[rc ",   "exit code ", "query returned ",
+                                        "connection closed", "rc=",    "hint: ", "detail: "};
   return std::any_of(std::begin(kSaid), std::end(kSaid), [&](std::string_view said) {
     return line.size() >= said.size() && equal_ignoring_case(line.substr(0, said.size()), said);
   });
@@ -82,7 +82,8 @@ bool is_postscript(std::string_view line) {
 /// The code at the end of a line about a program's end: "exit status 2", "Process exited with code 127.", "[exit code 1]". Nothing without
 /// one.
 std::optional<int> code_in(std::string_view line) {
-  constexpr std::string_view kEnds[] = {"exit code", "exit status", "exited with code", "exited with status", "exit with code", "rc="};
+  constexpr std::string_view kEnds[] = {
+      "exit code", "exit status", "exited with code", "exited with status", "exit with code", "rc=", "[exit", "[rc"};
   constexpr std::size_t kLongest = 80, kDigits = 3;
   if (line.size() > kLongest) return std::nullopt;
   while (!line.empty() && !is_digit(line.back()) && std::string_view("])}. ").find(line.back()) != std::string_view::npos)
@@ -167,6 +168,16 @@ bool gives_up(std::string_view line) {
 }
 
 }  // namespace
+
+bool counts_failed_tests(std::string_view output) {
+  constexpr int kLines = 4;
+  for (int i = 0; i < kLines && !output.empty(); ++i) {
+    const auto line = take_last_line(output);
+    if (counts_failures(line)) return true;
+    if (!line.empty() && !is_postscript(line)) return false;
+  }
+  return false;
+}
 
 bool exits_with_failure(std::string_view output) {
   constexpr int kSurely = 2;  // of 1, many programs that look for something say that they found nothing

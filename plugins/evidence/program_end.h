@@ -14,4 +14,7 @@ namespace runwarden::plugins {
 /// when they find nothing. Linear; any thread.
 [[nodiscard]] bool exits_with_failure(std::string_view output);
 
+/// True when a test runner's last line counts tests that failed: "1 failed, 8 passed in 0.38s". Linear; any thread.
+[[nodiscard]] bool counts_failed_tests(std::string_view output);
+
 }  // namespace runwarden::plugins

@@ -34,6 +34,7 @@ FailureRules::FailureRules(std::string_view settings_json) {
   alert_classes = settings.vocabulary().words(Key::kAlertClasses);
   trouble_signs = settings.vocabulary().words(Key::kProgramTrouble);
   all_words = settings.vocabulary().words(Key::kAllWords);
+  passing_reports = Phrases(settings.vocabulary().words(Key::kPassingReports));
   contrast_words = settings.vocabulary().words(Key::kContrastWords);
   answer_labels = settings.vocabulary().words(Key::kAnswerLabels);
   outcome_words = OutcomeWords(settings.vocabulary());

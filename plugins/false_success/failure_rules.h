@@ -8,6 +8,7 @@
 #include "common/content.h"
 #include "common/facts.h"
 #include "common/lexicon.h"
+#include "common/phrases.h"
 #include "evidence/confidence.h"
 #include "evidence/disclaimers.h"
 #include "evidence/outcome_words.h"
@@ -34,6 +35,7 @@ struct FailureRules {
   std::vector<std::string> handover_tool_words;
   std::vector<std::string> all_words;
   std::vector<std::string> contrast_words;
+  Phrases passing_reports;  // "all tests pass"
   std::vector<std::string> answer_labels;
   std::vector<bool> hindering;  // by verb
   std::uint16_t finish_group = 0;

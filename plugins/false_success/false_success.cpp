@@ -234,7 +234,8 @@ bool FalseSuccess::judge(const RunView& run, Verdict& verdict) {
   scene_.forget_message();
   scene_.flag_only = false;
   if (scene_.failed.empty()) {
-    if (message.found) passed_over_.find_deed_on_nothing(run, message, verdict);
+    if (message.found) passed_over_.find_failed_tests(run, message, verdict);
+    if (message.found && verdict.findings.empty()) passed_over_.find_deed_on_nothing(run, message, verdict);
     if (message.found && verdict.findings.empty()) passed_over_.find_partly_failed(run, message, verdict);
     if (verdict.findings.empty()) passed_over_.find_untold_trouble(run, message, verdict);
     return true;
@@ -263,6 +264,7 @@ bool FalseSuccess::judge(const RunView& run, Verdict& verdict) {
   if (message.found && !owns_up && verdict.findings.empty()) unsupported_.find_unsupported_answer(run, message, verdict);
   if (tells_trouble && verdict.findings.empty() && !verdict.has_candidate) unsupported_.find_told_anyway(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty()) passed_over_.find_untold_failure(run, message, verdict);
+  if (message.found && !owns_up && verdict.findings.empty()) passed_over_.find_failed_tests(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty()) passed_over_.find_unmade_file(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty()) passed_over_.find_partly_failed(run, message, verdict);
   if (message.found && !owns_up && verdict.findings.empty()) passed_over_.find_left_out(run, message, verdict);

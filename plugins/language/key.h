@@ -56,6 +56,7 @@ enum class Key : std::uint8_t {
   kForeignWords,
   kAllWords,
   kContrastWords,
+  kPassingReports,
   kAbbreviations,
   kGrammar,
   kWishes,

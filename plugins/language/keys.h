@@ -91,6 +91,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       mark(kForeignWords, "foreign_words", kCueForeign),
       texts(kAllWords, "all_words"),
       texts(kContrastWords, "contrast_words"),
+      texts(kPassingReports, "passing_reports"),
       texts(kAbbreviations, "abbreviations"),
       KeyInfo{kGrammar, "grammar", KeyForm::kGrammar},
       mark(kWishes, "wishes", kCueWish),
