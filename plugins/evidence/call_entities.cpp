@@ -153,7 +153,7 @@ void collect_call_entities(std::string_view input, const CallNames& names, std::
 
 namespace {
 
-/// Where the value ends that the text begins with, with or without blanks in it: "DE89 3704 0044". npos when it does not.
+/// Where the value ends if the text begins with it, with or without blanks in it ("DE89 3704 0044"); npos if it does not.
 std::size_t end_of_spelled(std::string_view text, std::string_view value) {
   std::size_t at = 0;
   for (const char c : value) {
@@ -164,9 +164,9 @@ std::size_t end_of_spelled(std::string_view text, std::string_view value) {
   return at;
 }
 
-/// Passes each place where a text spells the value, begin and end, to `is_it` until that is true.
-template <class IsIt>
-bool spelled_anywhere(std::string_view text, std::string_view value, IsIt is_it) {
+/// True when `accepts` returns true for the begin and end of a place where the text spells the value, and for an empty value.
+template <class Accepts>
+bool spelled_anywhere(std::string_view text, std::string_view value, Accepts accepts) {
   if (value.empty()) return true;
   const char low = to_lower(value[0]);
   const char high = is_lower(value[0]) ? static_cast<char>(value[0] - 32) : value[0];
@@ -175,7 +175,7 @@ bool spelled_anywhere(std::string_view text, std::string_view value, IsIt is_it)
   for (auto at = text.find_first_of(signs); at != std::string_view::npos && at + value.size() <= text.size();
        at = text.find_first_of(signs, at + 1)) {
     const auto end = end_of_spelled(text.substr(at), value);
-    if (end != std::string_view::npos && is_it(at, at + end)) return true;
+    if (end != std::string_view::npos && accepts(at, at + end)) return true;
   }
   return false;
 }

@@ -36,7 +36,7 @@ void collect_mails(std::string_view text, std::size_t most, std::vector<std::str
 /// True when a text contains the value, ignoring case and blanks within it. Linear, except for values that begin alike.
 [[nodiscard]] bool names_entity(std::string_view text, std::string_view value);
 
-/// The same for a value that is no part of a longer word: "HAT" not in "what".
+/// Like names_entity(), but false where the value is only a part of a longer word: "HAT" in "what".
 [[nodiscard]] bool names_word(std::string_view text, std::string_view value);
 
 }  // namespace runwarden::plugins

@@ -172,7 +172,7 @@ FinalMessage FalseSuccess::claim_after(const RunView& run, std::size_t step, con
   if (next == run.steps.size()) return {};
   read(run.steps[next].output, rules_.lexicon, scene_.scratch);
   if (scene_.scratch.admits() || scene_.scratch.hands_over()) return {};
-  // What the final message says of it is judged by other rules.
+  // Other rules judge the final message. Of one that the user replied to, only this rule reads states and the passive.
   const bool moved_on = std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(next), run.steps.end(),
                                     [](const StepView& later) { return later.kind == Kind::kUser; });
   for (const auto& claim : scene_.scratch.claims) {
@@ -346,11 +346,11 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
            tells_deed(scene_.reading, claim);
   });
   if (!named && describes) return kDescribed;
-  // After an admission, only a claim counts that names the action, or the object if the user has asked again since and no call has done
+  // After an admission, a claim counts only if it names the action, or the object if the user has replied since and no call has done
   // anything; a script that failed is often redone by hand.
   const bool done_since = scene_.last_done != kNoStep && scene_.last_done > failed.step;
-  const bool asked_again = !done_since && user_replied(run, failed.step, std::min(message.place, run.steps.size()));
-  if (!tool.any_purpose && !(of_undone && asked_again) && !claims_.verb_claimed(tool, MessageClaims::Claimed::by_name)) {
+  const bool replied_since = !done_since && user_replied(run, failed.step, std::min(message.place, run.steps.size()));
+  if (!tool.any_purpose && !(of_undone && replied_since) && !claims_.verb_claimed(tool, MessageClaims::Claimed::by_name)) {
     if (made_good_.owned_up_after(run, failed.step)) return kDoubtful;
   }
   return named ? kNamed : kInGeneral;

@@ -177,7 +177,7 @@ bool MadeGood::looked_up_by_hand_after(const RunView& run, std::size_t step) {
   return false;
 }
 
-/// True when the text in scene_.scratch tells deeds, none of them the tool's: "has already been shipped" of a tool that cancels.
+/// True when the text in scene_.scratch names deeds as done, but not the tool's: "has already been shipped", from a tool that cancels.
 bool MadeGood::is_of_another_deed(const ToolMeaning& tool) const {
   bool another = false;
   for (const auto& word : scene_.scratch.words) {

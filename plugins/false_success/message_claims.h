@@ -55,11 +55,11 @@ class MessageClaims {
   /// True when the facts that the message states share a significant word with a text.
   [[nodiscard]] bool tells_word_of(std::string_view text);
   /// True when the message states something of a file in the arguments of a program, or claims a deed that they order: "submit".
+  [[nodiscard]] bool tells_deed_of(std::string_view arguments);
   /// True when a sentence that denies something has a word of a call's name or arguments: "the photos were not stored".
   [[nodiscard]] bool denies_of(const StepView& step);
-  /// The same of its tool's name alone: "none of this is a quote".
+  /// True when a sentence that denies something has a word of the call's name: "none of this is a quote".
   [[nodiscard]] bool denies_tool(const StepView& step);
-  [[nodiscard]] bool tells_deed_of(std::string_view arguments);
   /// True when the message states facts about the user's last request or the call's arguments, or says in general that all is done.
   [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step);
   /// True when the message uses a word for trouble that neither the user nor a call contains: "timeout=5" and "issue" of "move_issue" are
@@ -69,7 +69,7 @@ class MessageClaims {
   /// failure.
   [[nodiscard]] bool gives_its_reason(const StepView& step);
   /// True when the message contains a significant word of the failure text that neither the call nor the user used: "reserved" from
-  /// "reserved by another reader".
+  /// "reserved by another reader". A short word counts only in a sentence that names what the tool is named after: "their fax was busy".
   [[nodiscard]] bool has_word_of_reason(const RunView& run, const StepView& step);
   /// True when the message says in general that all is done, that the agent did something, or that something is done now.
   [[nodiscard]] bool tells_own_deed() const;

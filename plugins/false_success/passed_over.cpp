@@ -342,8 +342,8 @@ void PassedOver::find_untold_failure(const RunView& run, const FinalMessage& mes
   verdict.fire(outcomes_.finding(run, surest.failed, surest.message), surest.sure);
 }
 
-/// The last of the failed calls that name the file, if no call succeeded that names it, and none since the first of them that may have
-/// changed something; nullptr otherwise.
+/// The last failed call that names the file. nullptr if there is none, if a successful call names the file, or if one since the first
+/// failure may have changed something.
 const FailedStep* PassedOver::only_failed_for(const RunView& run, std::string_view file, std::size_t end) {
   const FailedStep* last = nullptr;
   for (std::size_t i = 0; i < end; ++i) {

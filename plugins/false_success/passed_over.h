@@ -37,7 +37,8 @@ class PassedOver {
   void find_untold_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);
   /// The last tests that ran failed, and the message says that they pass. Reads the outputs from the last on, up to those of tests.
   void find_failed_tests(const RunView& run, const FinalMessage& message, Verdict& verdict);
-  /// A file that the message says was saved, where every call that names it failed, and no other has changed anything since.
+  /// A file of which the message reports a deed ("saved to may.csv"), although every call that names it failed and no other call may have
+  /// changed anything since.
   void find_unmade_file(const RunView& run, const FinalMessage& message, Verdict& verdict);
   /// A call that succeeded for all but some of several things, while the final message speaks of those as of the others.
   void find_partly_failed(const RunView& run, const FinalMessage& message, Verdict& verdict);

@@ -373,8 +373,9 @@ const Request* MissingToolCall::promised(const RunView& run, std::size_t message
   return nullptr;
 }
 
-/// The verb of a deed that the message in scene_.reading says the agent does at once: "I will now process the refund".
-std::uint16_t MissingToolCall::done_at_once() const {
+/// The verb of a deed that the agent promises for now in the message in scene_.reading, and that no tool did: "I will now process the
+/// refund". kNoVerb for none.
+std::uint16_t MissingToolCall::promised_for_now() const {
   for (const auto& sentence : scene_.reading.sentences) {
     if (sentence.question || has(sentence.cues, kCueCondition | kCueNegation | kCueOffer) || !has(sentence.cues, kCueNow)) continue;
     bool promised = false;
@@ -391,15 +392,15 @@ std::uint16_t MissingToolCall::done_at_once() const {
   return kNoVerb;
 }
 
-/// What the user has just agreed to and the message in scene_.reading says to be under way, before the parties part: "I will now process
-/// the refund. Have a great day!" Nothing ran since.
+/// What the user has just agreed to and the message in scene_.reading, `said`, promises for now, if no call ran since and the conversation
+/// ends or moves on: "I will now process the refund. Have a great day!"
 std::optional<Request> MissingToolCall::agreed_and_promised(const RunView& run, const Said& said) {
   if (scene_.reading.has_code) return std::nullopt;
   auto turn = std::min(said.step, run.steps.size());
-  const bool parted = turn < run.steps.size() && std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(turn), run.steps.end(),
+  const bool replied = turn < run.steps.size() && std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(turn), run.steps.end(),
                                                              [](const StepView& step) { return step.kind == Kind::kUser; });
-  if (!parted && !has(scene_.reading.cues, kCueGoodbye | kCueClosingQuestion)) return std::nullopt;
-  const auto verb = done_at_once();
+  if (!replied && !has(scene_.reading.cues, kCueGoodbye | kCueClosingQuestion)) return std::nullopt;
+  const auto verb = promised_for_now();
   if (verb == kNoVerb || !asked_deeds_.agreed_before(run, said)) return std::nullopt;
   while (turn > 0 && run.steps[turn - 1].kind != Kind::kUser) --turn;
   if (turn == 0 || !tools_ran_.nothing_ran_between(run, turn - 1, std::min(said.step, run.steps.size()))) return std::nullopt;
@@ -408,7 +409,7 @@ std::optional<Request> MissingToolCall::agreed_and_promised(const RunView& run, 
   return request;
 }
 
-/// The request that a message promises to fulfil which also says that all is done.
+/// The request that a message promises to fulfill while it also says that all is done.
 std::optional<Request> MissingToolCall::promised_at_close(const RunView& run, const FinalMessage& message) {
   const auto closes = [](const Claim& claim) { return claim.verb == kNoVerb && !claim.finding; };
   if (std::none_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), closes)) return std::nullopt;
@@ -424,7 +425,7 @@ void MissingToolCall::judge_promise(const RunView& run, Verdict& verdict) {
   Said said{message.text, message.pointer(), message.step};
   auto request = leaves_open() ? std::nullopt : agreed_and_promised(run, said);
   if (!request && !leaves_open()) request = promised_at_close(run, message);
-  // A goodbye may promise, too.
+  // A goodbye, which is not the final message, may promise, too.
   if (const auto last = last_said(run); !request && trim(last.text) != trim(message.text)) {
     read(last.text, rules_.lexicon, scene_.reading);
     if (!leaves_open()) request = agreed_and_promised(run, last);

@@ -57,7 +57,7 @@ class MissingToolCall {
   void fire_claim(const RunView& run, const Said& said, const Answered& answered, Verdict& verdict);
   void judge_general_claim(const RunView& run, Verdict& verdict);
   [[nodiscard]] const Request* promised(const RunView& run, std::size_t message);
-  [[nodiscard]] std::uint16_t done_at_once() const;
+  [[nodiscard]] std::uint16_t promised_for_now() const;
   [[nodiscard]] std::optional<Request> agreed_and_promised(const RunView& run, const Said& said);
   [[nodiscard]] std::optional<Request> promised_at_close(const RunView& run, const FinalMessage& message);
   void judge_promise(const RunView& run, Verdict& verdict);

@@ -92,7 +92,7 @@ bool is_label(const Reading& reading, const ReadWord& word) {
   return after != std::string_view::npos && text[after] == ':' && (before == std::string_view::npos || text[before] == '\n');
 }
 
-/// "Order 5518-L": the name of a thing, at the end of its clause.
+/// "Order 5518-L": true for a word with an id behind it that ends the clause. It names a thing.
 bool is_numbered(const Reading& reading, const Sentence& sentence, std::size_t at) {
   constexpr std::size_t kShortest = 4;
   if (at + 1 >= sentence.end || reading.words[at + 1].before != Break::kNone) return false;

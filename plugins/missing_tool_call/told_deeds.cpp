@@ -82,7 +82,7 @@ bool is_deed(const Reading& reading, const Claim& claim) {
   for (auto i = claim.word; i > begin && reading.words[i].before == Break::kNone; --i) {
     const auto cues = reading.words[i - 1].cues;
     if (has(cues, kCuePassive)) return true;
-    // "Se ha ampliado": somebody did it.
+    // "Se ha ampliado" is a passive: somebody did it.
     const bool impersonal = i - 1 > begin && among(reading.words[i - 2].text, reading.lexicon->impersonals);
     if (!has(cues, kCueAdverb)) return impersonal || !has(cues, kCueAuxiliary);
   }

@@ -89,12 +89,13 @@ bool GhostNews::hear_step(const RunView& run, std::size_t at, News& news) {
   return false;
 }
 
-/// The first message behind a step that printed nothing of use, and before another call, that says that something was looked up, and tells
-/// more of it than a sum of what was heard; the number of steps for the outcome. kNoStep for none.
+/// The first message after a step that returned nothing of use, and before the next call, that says that the agent looked by hand and that
+/// tells a new name or several new figures: a single one may be a sum. The number of steps for the outcome, kNoStep for none.
 std::size_t GhostNews::says_looked_up(const RunView& run, std::size_t step) {
-  constexpr std::size_t kError = 1000;  // bytes; a program that printed more may have printed a part of it
-  if (run.steps[step].output.size() > kError) return kNoStep;
+  constexpr std::size_t kLongestError = 1000;  // bytes; a program that printed more may have printed what the message tells
+  if (run.steps[step].output.size() > kLongestError) return kNoStep;
   const auto says = [&](std::string_view message) {
+    run.pace(message.size());
     if (!grounds_.looked_by_hand(message)) return false;
     const auto told = unheard_.news(message);
     return told.figures > 1 || told.names > 0;
@@ -106,7 +107,8 @@ std::size_t GhostNews::says_looked_up(const RunView& run, std::size_t step) {
   return says(run.outcome) ? run.steps.size() : kNoStep;
 }
 
-/// What `message`, a step or the number of steps for the outcome, tells about a step that returned nothing.
+/// The finding that a message tells something that the step `hollow` did not return. `message` is its step, or the number of steps for the
+/// outcome.
 Finding GhostNews::finding(const RunView& run, std::size_t hollow, std::size_t message) {
   scene_.ungrounded.clear();
   const bool in_outcome = message == run.steps.size();

@@ -491,7 +491,7 @@ void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
     if (entity.kind == EntityKind::kAmount && (any_given_ || meaning.reads || meaning.group == 0)) confidence -= 0.3;
     if (entity.kind == EntityKind::kAddress && meaning.reads) confidence -= 0.15;
     if (guessed) confidence -= 0.3;
-    // An id is copied, or it is invented: what other sources gave does not lead to it.
+    // An id does not follow from other data: it is copied or invented.
     const bool copied = entity.kind == EntityKind::kId || entity.kind == EntityKind::kAccount;
     add({"invented_input", open_.empty() ? missing_ : open_.back(), step, true, confidence, {std::string(entity.text)}, copied});
   }

@@ -32,7 +32,7 @@ struct MadeUp {
   bool in_input = false;         // stated in that step's input rather than its output
   double confidence = 0;
   std::vector<std::string> values;
-  bool apart = false;  // the other sources gave too little for the values to come from
+  bool apart = false;  // the values cannot come from what the other sources gave
 };
 
 /// Finds single values that an agent made up: an answer that is one figure, an address or id in the arguments of a call, the figures of

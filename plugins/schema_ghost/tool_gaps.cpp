@@ -81,12 +81,12 @@ bool ToolGaps::record_is_cut(const RunView& run, std::size_t step) {
 
 bool ToolGaps::may_be_cut_off(const RunView& run, std::size_t step, std::string_view value) {
   if (!record_is_cut(run, step)) return false;
-  const auto like = value.substr(0, value.find_first_of("0123456789"));
+  const auto prefix = value.substr(0, value.find_first_of("0123456789"));
   return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size())),
-                     [&](const StepView& tool) {
-                       if (tool.kind != Kind::kTool || !is_cut(tool.output)) return false;
-                       run.pace(tool.output.size());
-                       return tool.output.find(like) != std::string_view::npos;
+                     [&](const StepView& before) {
+                       if (before.kind != Kind::kTool) return false;
+                       run.pace(before.output.size());
+                       return is_cut(before.output) && before.output.find(prefix) != std::string_view::npos;
                      });
 }
 

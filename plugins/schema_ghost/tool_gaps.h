@@ -21,7 +21,8 @@ class ToolGaps {
   [[nodiscard]] bool disowned(const RunView& run, std::size_t step);
   /// True when a tool's output before a step is truncated. Called only when a specific is found nowhere else.
   [[nodiscard]] bool record_is_cut(const RunView& run, std::size_t step);
-  /// True when a truncated output before the step has ids that begin like this one: the rest of it may have held the id.
+  /// True when a truncated output before the step has the letters with which an id begins, or the id begins with a digit: the rest of the
+  /// output may have held it.
   [[nodiscard]] bool may_be_cut_off(const RunView& run, std::size_t step, std::string_view value);
   /// True when a tool showed the model a picture before a step. Called only when a specific is found nowhere else.
   [[nodiscard]] bool picture_shown(const RunView& run, std::size_t step);
