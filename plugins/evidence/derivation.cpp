@@ -39,8 +39,8 @@ bool read_day(const Fact& fact, std::int64_t& day) {
   return false;
 }
 
-/// The day that many working days, Monday to Friday, behind a day.
-std::int64_t working_day_behind(std::int64_t day, std::int64_t count) {
+/// The day that is `count` working days, Monday to Friday, after a day.
+std::int64_t add_working_days(std::int64_t day, std::int64_t count) {
   while (count > 0) {
     ++day;
     const std::chrono::weekday of_week{std::chrono::sys_days(std::chrono::days(day))};
@@ -61,6 +61,7 @@ void Derivation::clear() {
   totals_.clear();
   days_.clear();
   times_.clear();
+  dates_known_ = false;
   crowded_ = false;
 }
 
@@ -73,6 +74,7 @@ void Derivation::add_number(std::vector<double>& numbers, double value) {
 }
 
 void Derivation::add(std::string_view text) {
+  dates_known_ = false;
   collect_facts(text, facts_);
   for (const auto& fact : facts_) {
     std::int64_t day = 0;
@@ -204,22 +206,33 @@ bool Derivation::between_dates(double value) const {
   return false;
 }
 
-bool Derivation::reaches_date(const Fact& date) const {
-  constexpr double kFewest = 5, kMostApart = 400;
-  if (numbers_.size() > kMostForTwoSteps) return false;
-  const auto is_it = [&](std::int64_t day) {
-    const std::chrono::year_month_day at{std::chrono::sys_days(std::chrono::days(day))};
-    return normal_date(static_cast<int>(static_cast<unsigned>(at.month())), static_cast<int>(static_cast<unsigned>(at.day()))) ==
-               date.normal &&
-           (date.year == 0 || date.year == static_cast<int>(at.year()));
+void Derivation::work_out_dates() {
+  constexpr double kFewest = 5, kMost = 400;  // days
+  dates_known_ = true;
+  reached_dates_.clear();
+  const auto reach = [&](std::int64_t day) {
+    const std::chrono::year_month_day date{std::chrono::sys_days(std::chrono::days(day))};
+    const auto month = static_cast<unsigned>(date.month()), of_month = static_cast<unsigned>(date.day());
+    reached_dates_.push_back({normal_date(static_cast<int>(month), static_cast<int>(of_month)), static_cast<int>(date.year())});
   };
-  return std::any_of(days_.begin(), days_.end(), [&](std::int64_t known) {
-    return std::any_of(numbers_.begin(), numbers_.end(), [&](double figure) {
-      if (figure < kFewest || figure > kMostApart || figure != std::floor(figure)) return false;
-      const auto apart = static_cast<std::int64_t>(figure);
-      return is_it(known + apart) || is_it(known - apart) || is_it(working_day_behind(known, apart));
-    });
-  });
+  for (const double figure : numbers_) {
+    if (figure < kFewest || figure > kMost || figure != std::floor(figure)) continue;
+    const auto apart = static_cast<std::int64_t>(figure);
+    for (const auto day : days_) {
+      reach(day + apart);
+      reach(day - apart);
+      reach(add_working_days(day, apart));
+    }
+  }
+  std::sort(reached_dates_.begin(), reached_dates_.end());
+}
+
+bool Derivation::reaches_date(const Fact& date) {
+  if (numbers_.size() > kMostForTwoSteps) return false;
+  if (!dates_known_) work_out_dates();
+  const auto at = std::lower_bound(reached_dates_.begin(), reached_dates_.end(), Date{date.normal, date.year});
+  if (at == reached_dates_.end() || at->normal != date.normal) return false;
+  return date.year == 0 || at->year == date.year;
 }
 
 bool Derivation::reaches_time(double minutes) const {
@@ -232,6 +245,7 @@ bool Derivation::reaches_time(double minutes) const {
 }
 
 void Derivation::add_worked_out(std::string_view text) {
+  dates_known_ = false;
   work_out(text, results_);
   for (const auto result : results_) add_number(numbers_, result);
 }

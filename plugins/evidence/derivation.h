@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -31,9 +32,9 @@ class Derivation {
   /// many figures, which would reach any time.
   [[nodiscard]] bool reaches_time(double minutes) const;
 
-  /// True when a date is one of the run's dates, or five or more days or working days away from one, as a figure says: "10 business days
-  /// from 6 October". False with many figures, which would reach any date.
-  [[nodiscard]] bool reaches_date(const Fact& date) const;
+  /// True when a date is as many days from one of the dates, or working days after it, as a figure from 5 to 400 says: "10 business days
+  /// from 6 October". False with many figures, which would reach any date. Works out all such dates on the first call after a change.
+  [[nodiscard]] bool reaches_date(const Fact& date);
 
   /// True when there were too many figures to keep: a figure that does not follow may follow from those left out.
   [[nodiscard]] bool crowded() const { return crowded_; }
@@ -47,6 +48,13 @@ class Derivation {
     std::size_t count = 0;
   };
 
+  struct Date {
+    std::uint64_t normal;
+    int year;
+    auto operator<=>(const Date&) const = default;
+  };
+
+  void work_out_dates();
   void add_number(std::vector<double>& numbers, double value);
   void add_tables(std::string_view json);
   void add_record(const std::vector<std::pair<std::uint64_t, double>>& record);
@@ -58,6 +66,8 @@ class Derivation {
   std::vector<double> numbers_;
   std::vector<double> totals_;  // of tables
   std::vector<std::int64_t> days_;
+  std::vector<Date> reached_dates_;  // sorted; of the figures and days when dates_known_
+  bool dates_known_ = false;
   std::vector<double> times_;  // of day, in minutes
   std::unordered_map<std::uint64_t, Column> columns_;
   std::vector<Fact> facts_;

@@ -63,6 +63,8 @@ struct GhostScene {
   std::size_t words_upto = 0;
   Derivation clock;  // times and figures in the steps before clock_upto
   std::size_t clock_upto = 0;
+  Derivation calendar;  // dates and figures in what the user says, once calendar_read
+  bool calendar_read = false;
   std::vector<std::size_t> withheld;  // answers that admit that their specifics are not real; they do not support later claims
   RoughWork rough_work;
   std::size_t worked_upto = 0;

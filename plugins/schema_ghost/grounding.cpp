@@ -141,6 +141,7 @@ void Grounding::find_ungrounded_facts(const RunView& run, bool ids_only, std::si
     dismiss([&](const Fact& fact) { return scene_.evidence.holds(fact); });
   }
   dismiss([&](const Fact& fact) { return fact.kind == FactKind::kDate && names_day(run.user_request, fact.text); });
+  if (rules_.grounding) strike_dates(run);
   if (rules_.grounding) strike_times(run, step);
   const auto is_number = [](const Fact& fact) { return fact.kind == FactKind::kNumber; };
   if (rules_.grounding && std::any_of(scene_.facts.begin(), scene_.facts.end(), is_number)) {
@@ -161,22 +162,33 @@ void Grounding::find_ungrounded_facts(const RunView& run, bool ids_only, std::si
   }
 }
 
-/// Drops the dates and times that follow from others, of which each time may lead on to the next: "leave at 9:30, arrive 11:11".
+/// Drops the times that follow from others, each of which may lead on to the next: "leave at 9:30, arrive 11:11".
 void Grounding::strike_times(const RunView& run, std::size_t step) {
-  const auto is_time = [](const Fact& fact) { return fact.kind == FactKind::kTime || fact.kind == FactKind::kDate; };
+  const auto is_time = [](const Fact& fact) { return fact.kind == FactKind::kTime; };
   if (std::none_of(scene_.facts.begin(), scene_.facts.end(), is_time)) return;
   catch_up(run, step, scene_.clock_upto, [&](std::string_view text) { scene_.clock.add(text); });
-  Derivation asked;  // dates follow from what the user said
-  asked.add(run.user_request);
-  for (const auto& turn : run.steps) {
-    if (turn.kind == Kind::kUser) asked.add(turn.said());
-  }
   std::erase_if(scene_.facts, [&](const Fact& fact) {
-    if (fact.kind == FactKind::kDate) return asked.reaches_date(fact);
     if (!is_time(fact) || !scene_.clock.reaches_time(fact.number)) return false;
     scene_.clock.add(fact.text);
     return true;
   });
+}
+
+/// Drops the dates that follow from what the user says, in any turn: "10 business days from 6 October".
+void Grounding::strike_dates(const RunView& run) {
+  const auto is_date = [](const Fact& fact) { return fact.kind == FactKind::kDate; };
+  if (std::none_of(scene_.facts.begin(), scene_.facts.end(), is_date)) return;
+  if (!scene_.calendar_read) {
+    scene_.calendar_read = true;
+    scene_.calendar.clear();
+    scene_.calendar.add(run.user_request);
+    for (const auto& turn : run.steps) {
+      if (turn.kind != Kind::kUser) continue;
+      run.pace(turn.said().size());
+      scene_.calendar.add(turn.said());
+    }
+  }
+  std::erase_if(scene_.facts, [&](const Fact& fact) { return is_date(fact) && scene_.calendar.reaches_date(fact); });
 }
 
 /// "(2,480 - 560) / 80 = 24": drops the results of what the answer works out before its reader, whose figures need a source themselves, and

@@ -46,6 +46,7 @@ class Grounding {
   void read_request(const RunView& run);
   [[nodiscard]] bool asked_in_another_unit(const Fact& fact) const;
   void strike_times(const RunView& run, std::size_t step);
+  void strike_dates(const RunView& run);
   void strike_worked_out();
   void strike_rough_figures(const RunView& run, std::size_t hollow);
   void strike_reckoned(const RunView& run, std::size_t hollow, std::size_t step);

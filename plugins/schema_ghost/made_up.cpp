@@ -45,7 +45,7 @@ bool may_be_date(std::string_view text, const StatedValue& value) {
   return value.number < kDays + 1 && month >= 1 && month <= kMonths;
 }
 
-/// "The 17th", where the text tells a date, and "23" of "23 to 25 August". `dates` are the facts of the text.
+/// "The 17th" in a text with a date, and "23" of "23 to 25 August". `dates` are those of the text, views into it.
 bool is_day_of_month(std::string_view text, const StatedValue& value, const std::vector<Fact>& dates) {
   constexpr double kDays = 31;
   constexpr std::size_t kReach = 8;  // bytes between the days of a range
@@ -53,7 +53,6 @@ bool is_day_of_month(std::string_view text, const StatedValue& value, const std:
   const auto end = static_cast<std::size_t>(value.text.data() - text.data()) + value.text.size();
   const bool ordinal = end < text.size() && is_ascii_letter(text[end]);
   return std::any_of(dates.begin(), dates.end(), [&](const Fact& date) {
-    if (date.kind != FactKind::kDate) return false;
     const auto at = static_cast<std::size_t>(date.text.data() - text.data());
     return ordinal || (at >= end && at - end <= kReach);
   });
@@ -281,9 +280,12 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
     i = find_digit(text, i + (read ? value.text.size() : 1));
   }
   collect_names(text, names_, titles_);
-  if (!values_.empty()) collect_facts(text, facts_, *fact_words_);
+  if (!values_.empty()) {
+    collect_facts(text, dates_, *fact_words_);
+    std::erase_if(dates_, [](const Fact& fact) { return fact.kind != FactKind::kDate; });
+  }
   std::erase_if(values_, [&](const auto& value) {
-    if (is_day_of_month(text, value, facts_)) return true;
+    if (is_day_of_month(text, value, dates_)) return true;
     if ((is_count(value) && value.number < kSmallCount) || (is_year(value) && !own_knowledge_)) return true;
     if (may_be_date(text, value) || stands_in_condition(text, value.text, *lexicon_)) return true;
     return worked_out_roughly(run, text, value.text) || supported(run, step, value);

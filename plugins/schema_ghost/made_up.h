@@ -113,7 +113,7 @@ class MadeUpValues {
   std::size_t mails_ = 0;       // number of invented mail addresses
   HashSet outputs_;
   std::vector<StatedValue> values_;
-  std::vector<Fact> facts_;
+  std::vector<Fact> dates_;
   std::vector<CallEntity> entities_;
   std::vector<std::string_view> names_;
   std::vector<std::string_view> titles_;

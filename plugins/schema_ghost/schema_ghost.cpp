@@ -321,7 +321,7 @@ void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
   scene_.clock.clear();
   scene_.spelled_upto = scene_.facts_upto = scene_.words_upto = scene_.clock_upto = scene_.cut_upto = scene_.worked_upto = 0;
   scene_.pictures_upto = 0;
-  scene_.record_cut = scene_.picture_shown = scene_.request_read = false;
+  scene_.record_cut = scene_.picture_shown = scene_.request_read = scene_.calendar_read = false;
   scene_.withheld.clear();
   scene_.designed = kNoStep;
   Hollow hollow;
