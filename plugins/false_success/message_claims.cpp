@@ -24,6 +24,30 @@ bool is_small(const WordEntry& word) {
   return word.verb == kNoVerb && has(word.cues, ~kOfNouns);
 }
 
+/// True when the first 4 KiB of the output of an earlier call have the word with a capital.
+bool named_before(const RunView& run, const StepView& step, std::string_view word) {
+  constexpr std::size_t kMostBytes = 4096;
+  std::string name(word);
+  if (is_lower(name[0])) name[0] = static_cast<char>(name[0] - 'a' + 'A');
+  return std::any_of(run.steps.data(), &step, [&](const StepView& before) {
+    if (before.kind != Kind::kTool) return false;
+    const auto output = before.output.substr(0, kMostBytes);
+    run.pace(output.size());
+    return output.find(name) != std::string_view::npos;
+  });
+}
+
+/// Folds what tells the purpose of a call: its arguments, the user's request and its tool.
+void fold_purpose(const RunView& run, const StepView& step, std::string& out) {
+  run.pace(step.input.size() + run.user_request.size());
+  std::string part;
+  fold(step.input, out);
+  fold(run.user_request, part);
+  out.append("\n").append(part);
+  fold(step.name, part);
+  out.append("\n").append(part);
+}
+
 }  // namespace
 
 bool MessageClaims::names_undone(const StepView& step) {
@@ -308,9 +332,10 @@ bool MessageClaims::gives_its_reason(const StepView& step) {
 }
 
 bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step) {
-  constexpr std::size_t kTelling = 6, kBesideTool = 4, kMostBytes = 4096;
+  constexpr std::size_t kTelling = 6, kBesideTool = 4;
   std::vector<std::string> tool;
   split_tool_name(step.name, tool);
+  scene_.folded_value.clear();
   fold(quote(failure_text(step)), scene_.folded);
   WordCursor cursor(scene_.folded);
   for (RawWord word; cursor.next(word);) {
@@ -328,25 +353,11 @@ bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step)
              });
     };
     if (std::none_of(scene_.reading.sentences.begin(), scene_.reading.sentences.end(), told)) continue;
-    fold(step.input, scene_.folded_value);
-    scene_.folded_value.append("\n");
-    std::string more;
-    fold(run.user_request, more);
-    scene_.folded_value.append(more).append("\n");
-    fold(step.name, more);
-    scene_.folded_value.append(more);
     // A name that the run gave before says nothing of the reason.
-    std::string name(word.text);
-    if (is_lower(name[0])) name[0] = static_cast<char>(name[0] - 'a' + 'A');
-    const auto given = [&](const StepView& before) {
-      if (&before >= &step || before.kind != Kind::kTool) return false;
-      run.pace(before.output.size());
-      return before.output.substr(0, kMostBytes).find(name) != std::string_view::npos;
-    };
-    if (std::any_of(run.steps.begin(), run.steps.end(), given)) continue;
-    const auto* entry = rules_.lexicon.find(word.text);
+    if (named_before(run, step, word.text)) continue;
+    if (scene_.folded_value.empty()) fold_purpose(run, step, scene_.folded_value);
     const bool deed =
-        entry != nullptr && entry->verb != kNoVerb && scene_.folded_value.find(rules_.lexicon.verb(entry->verb).lemma) != std::string::npos;
+        known != nullptr && known->verb != kNoVerb && scene_.folded_value.find(rules_.lexicon.verb(known->verb).lemma) != std::string::npos;
     if (!deed && scene_.folded_value.find(word.text) == std::string::npos) return true;
   }
   return false;
@@ -365,6 +376,12 @@ bool MessageClaims::counts_part() const {
     if (part >= 0 && whole > part && words[i + 1].before == Break::kNone && words[i + 2].before == Break::kNone) return true;
   }
   return false;
+}
+
+bool MessageClaims::says_all_done() const {
+  return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
+    return !claim.finding && (claim.verb == kNoVerb || rules_.lexicon.verb(claim.verb).group == rules_.finish_group);
+  });
 }
 
 bool MessageClaims::opens_with_all_done() const {

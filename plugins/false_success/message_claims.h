@@ -41,6 +41,8 @@ class MessageClaims {
   [[nodiscard]] bool claims_all(const RunView& run, const FailedStep& failed);
   /// True when the message counts how many of several were done: "409 of 412 invitations have been sent".
   [[nodiscard]] bool counts_part() const;
+  /// True when the message says in general that something is done: "All set.", "The task is completed."
+  [[nodiscard]] bool says_all_done() const;
   /// True when the message opens with a claim that all is done, "You're all set!", and mentions no trouble.
   [[nodiscard]] bool opens_with_all_done() const;
   /// True when a sentence that denies something names a value that only the failed call has: "... and no images of large ones".

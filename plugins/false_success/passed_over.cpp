@@ -14,6 +14,19 @@
 #include "false_success/call_texts.h"
 
 namespace runwarden::plugins {
+namespace {
+
+/// True for a message that denies nothing, or only after a sentence that claims something: "1,204 rows are gone. So it can't happen
+/// again."
+bool claims_before_denying(const Reading& reading) {
+  const auto denied = std::find_if(reading.sentences.begin(), reading.sentences.end(),
+                                   [&](const Sentence& sentence) { return negates_anything(reading, sentence); });
+  const auto at = static_cast<std::uint32_t>(denied - reading.sentences.begin());
+  return denied == reading.sentences.end() || std::any_of(reading.claims.begin(), reading.claims.end(),
+                                                          [&](const Claim& claim) { return !claim.finding && claim.sentence < at; });
+}
+
+}  // namespace
 
 /// True when the final message states something about a value that only the failed call has among its arguments.
 bool PassedOver::tells_of_undone(const StepView& step) {
@@ -57,10 +70,7 @@ bool PassedOver::closes_behind(const RunView& run, const FailedStep& failed, con
   constexpr std::uint64_t kOpen = kCueHypothesis | kCueOffer | kCuePlan;
   const auto& step = run.steps[failed.step];
   const bool anything = scene_.recovery.meaning(step.name).runs_anything();
-  const auto general = [&](const Claim& claim) {
-    return !claim.finding && (claim.verb == kNoVerb || rules_.lexicon.verb(claim.verb).group == rules_.finish_group);
-  };
-  const bool others = !anything && std::none_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), general);
+  const bool others = !anything && !claims_.says_all_done();
   // The message may rest on something else that was said since.
   for (auto i = failed.step + 1; anything && i < std::min(message.place, run.steps.size()); ++i) {
     if (run.steps[i].kind == Kind::kModel && !trim(run.steps[i].output).empty() && trim(run.steps[i].output) != trim(message.text))
@@ -110,10 +120,7 @@ bool PassedOver::took_over(const StepView& step, const StepView& later, const st
 /// is named after: nobody missed the call otherwise.
 bool PassedOver::is_missed(const RunView& run, const StepView& step, const FinalMessage& message) {
   constexpr std::size_t kTelling = 4, kMostBytes = 4096;
-  const auto general = [&](const Claim& claim) {
-    return !claim.finding && (claim.verb == kNoVerb || rules_.lexicon.verb(claim.verb).group == rules_.finish_group);
-  };
-  if (std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), general)) return true;
+  if (claims_.says_all_done()) return true;
   std::string told, part;
   const auto hear = [&](std::string_view text) {
     run.pace(std::min(text.size(), kMostBytes));
@@ -366,11 +373,15 @@ const FailedStep* PassedOver::only_failed_for(const RunView& run, std::string_vi
 /// True when a sentence of the message in scene_.reading reports a deed and names the file.
 bool PassedOver::claims_in_sentence_with(std::string_view file) {
   fold(file, scene_.folded);
+  const auto& words = scene_.reading.words;
+  auto searched = static_cast<std::uint32_t>(scene_.reading.sentences.size());
   return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
+    if (claim.sentence == searched) return false;
     if (claim.finding || claim.verb == kNoVerb || claim.in_progress || !tells_deed(scene_.reading, claim)) return false;
+    searched = claim.sentence;
     const auto& sentence = scene_.reading.sentences[claim.sentence];
-    const auto& last = scene_.reading.words[sentence.end - 1].text;
-    const std::string_view told(scene_.reading.words[sentence.begin].text.data(), last.data() + last.size());
+    const auto& last = words[sentence.end - 1].text;
+    const std::string_view told(words[sentence.begin].text.data(), last.data() + last.size());
     return told.find(scene_.folded) != std::string_view::npos;
   });
 }
@@ -400,8 +411,9 @@ void PassedOver::find_unmade_file(const RunView& run, const FinalMessage& messag
   constexpr double kUnmade = 0.8;
   constexpr std::size_t kMost = 8;
   std::string buffer;
-  collect_artifacts(prose_of(message.text, buffer), kMost, scene_.artifacts);
-  for (const auto file : scene_.artifacts) {
+  std::vector<std::string_view> files;
+  collect_artifacts(prose_of(message.text, buffer), kMost, files);
+  for (const auto file : files) {
     if (file.find("://") != std::string_view::npos || !claims_in_sentence_with(file)) continue;
     const auto* failed = only_failed_for(run, file, std::min(message.place, run.steps.size()));
     if (failed == nullptr) continue;
@@ -706,16 +718,6 @@ bool PassedOver::reports_undone(const RunView& run, std::size_t at) const {
   });
 }
 
-/// True for a message that denies nothing, or only behind a sentence that claims something: "1,204 rows are gone. So it can't happen
-/// again."
-bool claims_before_it_denies(const Reading& reading) {
-  const auto denied = std::find_if(reading.sentences.begin(), reading.sentences.end(),
-                                   [&](const Sentence& sentence) { return negates_anything(reading, sentence); });
-  const auto at = static_cast<std::uint32_t>(denied - reading.sentences.begin());
-  return denied == reading.sentences.end() || std::any_of(reading.claims.begin(), reading.claims.end(),
-                                                          [&](const Claim& claim) { return !claim.finding && claim.sentence < at; });
-}
-
 /// True when the output in scene_.scratch has a word of trouble that is neither denied, as in "0 errors", nor a label, as in "timeout: 30
 /// s".
 bool PassedOver::tells_plain_trouble() const {
@@ -735,6 +737,20 @@ bool PassedOver::tells_plain_trouble() const {
   });
 }
 
+/// True when the output in scene_.scratch, of the tool's last call, plainly tells of trouble with a deed, and the message in scene_.reading
+/// makes no exception.
+bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
+  constexpr std::uint64_t kOpen = kCueTrouble | kCuePlan | kCueSimulated;
+  const auto& step = run.steps[at];
+  const auto again = [&](const StepView& later) { return later.kind == Kind::kTool && later.name == step.name; };
+  if (std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1, run.steps.end(), again)) return false;
+  if (scene_.reading.denies || has(scene_.reading.cues, kOpen) || !claims_before_denying(scene_.reading)) return false;
+  const auto contrasts = [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); };
+  if (std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), contrasts)) return false;
+  Parts parts;
+  return tells_plain_trouble() && may_be_deed(step) && !read_parts(step, parts);
+}
+
 void PassedOver::find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kTrouble = 0.2, kUndone = 0.65, kPassed = 0.65;
   const auto step = rules_.soft_failures ? last_trouble(run) : kNoStep;
@@ -749,18 +765,11 @@ void PassedOver::find_untold_trouble(const RunView& run, const FinalMessage& mes
     verdict.fire(outcomes_.finding(run, {step, Failure::kSoft, false}, message), kUndone);
     return;
   }
-  const auto again = [&](const StepView& later) { return later.kind == Kind::kTool && later.name == run.steps[step].name; };
-  const bool last = std::none_of(run.steps.begin() + static_cast<std::ptrdiff_t>(step) + 1, run.steps.end(), again);
-  constexpr std::uint64_t kOpen = kCueTrouble | kCuePlan | kCueSimulated;
-  Parts parts;
-  const bool passed = last && !read_parts(run.steps[step], parts) && tells_plain_trouble() && !scene_.reading.denies &&
-                      !has(scene_.reading.cues, kOpen) && may_be_deed(run.steps[step]) && claims_before_it_denies(scene_.reading) &&
-                      std::none_of(scene_.reading.words.begin(), scene_.reading.words.end(),
-                                   [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); });
+  const double sure = passes_over_trouble(run, step) ? kPassed : kTrouble;
   const FiringLine::Doubt doubt{"untold_trouble", step, "this call's output mentions a problem, and the final message does not"};
-  if (!rules_.line.fires(passed ? kPassed : kTrouble, doubt, verdict)) return;
+  if (!rules_.line.fires(sure, doubt, verdict)) return;
   scene_.flag_only = false;
-  verdict.fire(outcomes_.finding(run, {step, Failure::kSoft, false}, message), kPassed);
+  verdict.fire(outcomes_.finding(run, {step, Failure::kSoft, false}, message), sure);
 }
 
 }  // namespace runwarden::plugins

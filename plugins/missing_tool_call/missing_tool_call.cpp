@@ -398,7 +398,7 @@ std::optional<Request> MissingToolCall::agreed_and_promised(const RunView& run, 
   if (scene_.reading.has_code) return std::nullopt;
   auto turn = std::min(said.step, run.steps.size());
   const bool replied = turn < run.steps.size() && std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(turn), run.steps.end(),
-                                                             [](const StepView& step) { return step.kind == Kind::kUser; });
+                                                              [](const StepView& step) { return step.kind == Kind::kUser; });
   if (!replied && !has(scene_.reading.cues, kCueGoodbye | kCueClosingQuestion)) return std::nullopt;
   const auto verb = promised_for_now();
   if (verb == kNoVerb || !asked_deeds_.agreed_before(run, said)) return std::nullopt;
