@@ -258,6 +258,7 @@ void Grounding::strike_reckoned(const RunView& run, std::size_t hollow, std::siz
   known.add(run.user_request);
   for (std::size_t i = 0; i < std::min(step, run.steps.size()); ++i) {
     const auto& given = run.steps[i];
+    run.pace(std::min(given.output.size(), kMostGiven));
     if (given.kind == Kind::kUser) known.add(given.said());
     if (given.kind == Kind::kTool && !scene_.hollow[i] && given.output.size() <= kMostGiven) known.add(given.output);
   }

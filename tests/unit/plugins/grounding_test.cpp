@@ -126,6 +126,31 @@ TEST(Derivation, TimesAStretchApart_Follow) {
   EXPECT_FALSE(derivation.reaches_time(11 * 60 + 11)) << "so many figures reach any time";
 }
 
+/// The only date of a text.
+Fact date_in(std::string_view text) {
+  std::vector<Fact> facts;
+  collect_facts(text, facts);
+  std::erase_if(facts, [](const Fact& fact) { return fact.kind != FactKind::kDate; });
+  return facts.size() == 1 ? facts.front() : Fact{};
+}
+
+TEST(Derivation, DatesAFigureOfDaysAway_Follow) {
+  Derivation derivation;
+  derivation.add("10 business days from Monday 6 October 2025");
+  EXPECT_TRUE(derivation.reaches_date(date_in("2025-10-20"))) << "working days";
+  EXPECT_TRUE(derivation.reaches_date(date_in("2025-10-16"))) << "days of any kind";
+  EXPECT_TRUE(derivation.reaches_date(date_in("2025-09-26"))) << "days before";
+  EXPECT_TRUE(derivation.reaches_date(date_in("20 October")));
+  EXPECT_FALSE(derivation.reaches_date(date_in("2024-10-20"))) << "another year";
+  EXPECT_FALSE(derivation.reaches_date(date_in("2025-10-21")));
+  derivation.add("15 days");
+  EXPECT_TRUE(derivation.reaches_date(date_in("2025-10-21"))) << "a figure that came later";
+  for (int i = 0; i < 20; ++i) derivation.add(std::to_string(1000 + 7 * i));
+  EXPECT_FALSE(derivation.reaches_date(date_in("2025-10-20"))) << "so many figures reach any date";
+  derivation.clear();
+  EXPECT_FALSE(derivation.reaches_date(date_in("2025-10-20")));
+}
+
 TEST(Derivation, AnotherUnitRounded_Follows) {
   EXPECT_TRUE(follows({"distance 28993"}, 29, 0));
   EXPECT_TRUE(follows({"size 1834022"}, 1.8, 1));
@@ -186,6 +211,9 @@ TEST(CallEntities, DomainsKeptForExamples_AreMarked) {
 TEST(CallEntities, AreNamedInTextsWhateverTheCase) {
   EXPECT_TRUE(names_entity("mail Mia@Harbour.test please", "mia@harbour.TEST"));
   EXPECT_FALSE(names_entity("mail jo@harbour.test please", "mia@harbour.test"));
+  EXPECT_TRUE(names_entity("what berth", "HAT"));
+  EXPECT_FALSE(names_word("what berth", "HAT"));
+  EXPECT_TRUE(names_word("what a hat", "HAT")) << "the first place is part of a word, the second is not";
 }
 
 TEST(Payload, NullsAndEmptyTexts_HoldNothing) {

@@ -1473,6 +1473,7 @@ TEST(MissingToolCall, NumberedThing_AsksForNothing) {
     return judge(run.model("It has. We issued 64.90 on 4 May.")).findings.size();
   };
   EXPECT_EQ(told("Has the refund for my fender been issued? Order 5518-L"), 0u);
+  EXPECT_EQ(told("Issue the refund for my fender. Order 5518-L"), 1u) << "the rest of the request counts";
 }
 
 /// What users ask most plainly, in the words of each language.

@@ -1159,9 +1159,9 @@ TEST(SchemaGhost, FailedCalculationDoneInTheHead_HasASourceWhereItIsRight) {
         .tool("lookup_discount", R"({"group":"trade"})", R"({"percent":10})")
         .failed("calculator", "{\"expression\":\"18 * 46.50 * (1 - 10%)\"}", "SyntaxError: unexpected bracket");
     return judge(run.model(answer)).findings.size();
-};
-EXPECT_EQ(told("18 fenders at 46.50 make 837.00. Less the 10% discount (83.70) you pay 753.30."), 0u);
-EXPECT_EQ(told("18 fenders at 46.50 make 837.00. Less the 10% discount (91.20) you pay 745.80."), 1u);
+  };
+  EXPECT_EQ(told("18 fenders at 46.50 make 837.00. Less the 10% discount (83.70) you pay 753.30."), 0u);
+  EXPECT_EQ(told("18 fenders at 46.50 make 837.00. Less the 10% discount (91.20) you pay 745.80."), 1u);
 }
 
 }  // namespace runwarden::plugins
