@@ -1,6 +1,7 @@
 #include "evidence/undone.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include "common/fold.h"
@@ -26,19 +27,34 @@ std::string without_tags(std::string_view html) {
   return text;
 }
 
+/// The group of the verb whose participle the word is; nothing for any other word.
+std::optional<std::uint16_t> group_of_participle(const ReadWord& word, const Lexicon& lexicon) {
+  if (word.entry == nullptr || word.entry->verb == kNoVerb || (word.entry->forms & kFormDone) == 0) return std::nullopt;
+  return lexicon.verb(word.entry->verb).group;
+}
+
+bool among_groups(std::optional<std::uint16_t> group, std::span<const std::uint16_t> groups) {
+  return group.has_value() && std::find(groups.begin(), groups.end(), *group) != groups.end();
+}
+
 bool denies(std::string_view text, std::span<const std::uint16_t> groups, const Lexicon& lexicon, Reading& scratch) {
   read(text, lexicon, scratch);
-  if (!scratch.denies) return false;
-  return std::any_of(scratch.words.begin(), scratch.words.end(), [&](const ReadWord& word) {
-    if (word.entry == nullptr || word.entry->verb == kNoVerb || (word.entry->forms & kFormDone) == 0) return false;
-    const auto group = lexicon.verb(word.entry->verb).group;
-    const auto said = [&](const Claim& claim) { return claim.verb != kNoVerb && lexicon.verb(claim.verb).group == group; };
-    return std::find(groups.begin(), groups.end(), group) != groups.end() &&
-           std::none_of(scratch.claims.begin(), scratch.claims.end(), said);
-  });
+  if (!scratch.denies || reports_done(scratch, groups, lexicon)) return false;
+  return std::any_of(scratch.words.begin(), scratch.words.end(),
+                     [&](const ReadWord& word) { return among_groups(group_of_participle(word, lexicon), groups); });
 }
 
 }  // namespace
+
+bool reports_done(const Reading& output, std::span<const std::uint16_t> groups, const Lexicon& lexicon) {
+  return std::any_of(output.sentences.begin(), output.sentences.end(), [&](const Sentence& sentence) {
+    const auto begin = output.words.begin() + sentence.begin, end = output.words.begin() + sentence.end;
+    const auto open = std::find_if(begin, end, [&](const ReadWord& word) {
+      return negates(output, word) || has(word.cues, kCueModal | kCueCondition | kCueHypothesis);
+    });
+    return std::any_of(begin, open, [&](const ReadWord& word) { return among_groups(group_of_participle(word, lexicon), groups); });
+  });
+}
 
 bool changed_no_row(const StepView& call) {
   constexpr std::size_t kMost = 120;                    // bytes

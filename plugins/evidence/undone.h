@@ -19,6 +19,10 @@ namespace runwarden::plugins {
 /// thread.
 [[nodiscard]] bool has_failed_cell(std::string_view output, const OutcomeWords& words);
 
+/// True when an output reports a deed of one of the groups of verbs as done, by a participle ahead of any negation, modal or condition in
+/// its sentence: "Order 5 cancelled. Refund is not included." Linear; any thread.
+[[nodiscard]] bool reports_done(const Reading& output, std::span<const std::uint16_t> groups, const Lexicon& lexicon);
+
 /// True when a short output says in a sentence that a deed of the call's own kind was not done: "Your order has not been placed", as text,
 /// as HTML, or in a member of JSON that explains the outcome and repeats no argument. `groups` are the groups of the tool's verbs.
 /// Overwrites `scratch`. Linear; any thread.

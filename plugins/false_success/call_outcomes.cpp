@@ -81,12 +81,13 @@ Finding CallOutcomes::finding(const RunView& run, const FailedStep& failed, cons
   return out;
 }
 
-/// "Task is locked; change not applied.": a short text that says that a deed was not done.
-bool CallOutcomes::denies_in_words(std::string_view output) {
+/// "Task is locked; change not applied.": a short text that says that a deed was not done, and does not report one of the groups as done.
+bool CallOutcomes::denies_in_words(std::string_view output, std::span<const std::uint16_t> groups) {
   constexpr std::size_t kLongest = 200;
   output = trim(output);
   if (output.empty() || output.size() > kLongest || output.find_first_of("{[\"'") != std::string_view::npos) return false;
   read(output, rules_.lexicon, scene_.scratch);
+  if (reports_done(scene_.scratch, groups, rules_.lexicon)) return false;
   return scene_.scratch.denies || (scene_.scratch.admits() && scene_.scratch.claims.empty());
 }
 
@@ -128,7 +129,7 @@ bool CallOutcomes::shows_alert(std::string_view page) {
     const bool alert = std::any_of(rules_.alert_classes.begin(), rules_.alert_classes.end(),
                                    [&](const auto& word) { return names.find(word) != std::string_view::npos; });
     const auto text = page.substr(open + 1, page.find('<', open) - open - 1);
-    if (alert && (denies_in_words(text) || rules_.content.short_signs.read(text) != ShortSign::kNone)) return true;
+    if (alert && (denies_in_words(text, {}) || rules_.content.short_signs.read(text) != ShortSign::kNone)) return true;
   }
   return false;
 }
@@ -148,7 +149,7 @@ bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, std::strin
     return ends_in_failure(step.output) || owns_up(step.output, rules_.lexicon, scene_.scratch) ||
            (exits_with_failure(step.output) && !only_look(step.input, rules_.content.tools.calls));
   }
-  return tool.group != 0 && (exits_with_failure(step.output) || denies_in_words(step.output) || passes_failure_on(step) ||
+  return tool.group != 0 && (exits_with_failure(step.output) || denies_in_words(step.output, tool.groups) || passes_failure_on(step) ||
                              has_failed_cell(step.output, rules_.outcome_words) ||
                              denies_own_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon, scene_.scratch));
 }

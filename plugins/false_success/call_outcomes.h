@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "common/findings.h"
@@ -36,7 +38,7 @@ class CallOutcomes {
   void find_odd_calls(const RunView& run);
   void find_followed_up(const RunView& run);
   [[nodiscard]] bool hard_word_in(const StepView& step);
-  [[nodiscard]] bool denies_in_words(std::string_view output);
+  [[nodiscard]] bool denies_in_words(std::string_view output, std::span<const std::uint16_t> groups);
   [[nodiscard]] bool passes_failure_on(const StepView& step) const;
   [[nodiscard]] bool shows_alert(std::string_view page);
   [[nodiscard]] bool answers_undone(const RunView& run, std::size_t at, std::string_view told);

@@ -198,7 +198,7 @@ FinalMessage FalseSuccess::claim_after_no_op(const RunView& run, const FailedSte
 
 void FalseSuccess::find_standing_claims(const RunView& run, Verdict& verdict) {
   for (auto failed = scene_.failed.rbegin(); failed != scene_.failed.rend(); ++failed) {
-    if (failed->recovered) continue;
+    if (failed->recovered || made_good_.says_already(run.steps[failed->step])) continue;
     auto message = standing_claim(run, *failed);
     if (!message.found) message = claim_after_no_op(run, *failed);
     if (!message.found || (rules_.recovery && made_good_.corrected_after_telling(run, *failed))) continue;

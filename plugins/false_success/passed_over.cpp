@@ -11,10 +11,18 @@
 #include "evidence/commands.h"
 #include "evidence/program_end.h"
 #include "evidence/trouble.h"
+#include "evidence/undone.h"
 #include "false_success/call_texts.h"
 
 namespace runwarden::plugins {
 namespace {
+
+/// True for an output that reports something as done before what it denies: "The account was moved; nothing else was changed."
+bool reports_before_denying(const Reading& output) {
+  const auto denied = std::find_if(output.words.begin(), output.words.end(), [&](const ReadWord& word) { return negates(output, word); });
+  const auto at = static_cast<std::uint32_t>(denied - output.words.begin());
+  return std::any_of(output.claims.begin(), output.claims.end(), [&](const Claim& claim) { return !claim.finding && claim.word < at; });
+}
 
 /// True for a message that denies nothing, or only after a sentence that claims something: "1,204 rows are gone. So it can't happen
 /// again."
@@ -671,17 +679,20 @@ bool PassedOver::only_repeats(std::string_view input) {
   return names_trouble_of(scene_.folded, scene_.scratch);
 }
 
-/// True when a member of the output is what the tool is named after, as done: {"state": "voided", "note": "nothing was captured"}.
+/// True when a member of the output is what the tool is named after, or the message says, as done: {"state": "voided", "note": "nothing was
+/// captured"}.
 bool PassedOver::tells_its_deed(const StepView& step) {
   constexpr std::size_t kLongest = 24;  // bytes of a value that is one word
   const auto& groups = scene_.recovery.meaning(step.name).groups;
+  claims_.index_told();
   JsonScanner cursor(trim(step.output));
   for (auto token = cursor.next(); token != JsonScanner::Token::kEnd && token != JsonScanner::Token::kBad; token = cursor.next()) {
     if (token != JsonScanner::Token::kString || cursor.text().size() > kLongest) continue;
     fold(cursor.text(), scene_.folded);
     const auto* entry = rules_.lexicon.find(scene_.folded);
-    const bool done = entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormDone) != 0;
-    if (done && std::find(groups.begin(), groups.end(), rules_.lexicon.verb(entry->verb).group) != groups.end()) return true;
+    if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) continue;
+    if (scene_.told.contains(hash_bytes(scene_.folded))) return true;
+    if (std::find(groups.begin(), groups.end(), rules_.lexicon.verb(entry->verb).group) != groups.end()) return true;
   }
   return false;
 }
@@ -699,11 +710,9 @@ bool PassedOver::reports_undone(const RunView& run, std::size_t at) const {
       return tool.any_purpose || std::find(tool.groups.begin(), tool.groups.end(), group) != tool.groups.end();
     });
   };
-  const auto said_done = [&](const Reading& reading, std::uint16_t group, bool in_general) {
-    return std::any_of(reading.claims.begin(), reading.claims.end(), [&](const Claim& claim) {
-      if (claim.finding) return false;
-      return claim.verb == kNoVerb ? in_general : group_of(claim.verb) == group;
-    });
+  const auto claimed = [&](std::uint16_t group) {
+    return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(),
+                       [&](const Claim& claim) { return !claim.finding && (claim.verb == kNoVerb || group_of(claim.verb) == group); });
   };
   return std::any_of(output.sentences.begin(), output.sentences.end(), [&](const Sentence& sentence) {
     const bool troubled = has(sentence.cues, kUndone);
@@ -713,28 +722,43 @@ bool PassedOver::reports_undone(const RunView& run, std::size_t at) const {
       const bool negated = (word.entry->forms & kFormDone) != 0 && !first && has((&word - 1)->cues, kCueNegation);
       if (!troubled && !negated) return false;
       const auto group = group_of(word.entry->verb);
-      return said_done(scene_.reading, group, true) && !said_done(output, group, false) && !done_since(group);
+      return claimed(group) && !reports_done(output, {&group, 1}, rules_.lexicon) && !done_since(group);
     });
   });
 }
 
 /// True when the output in scene_.scratch has a word of trouble that is neither denied, as in "0 errors", nor a label, as in "timeout: 30
-/// s".
+/// s", nor only possible, as in "may be delayed" or "if a charge
+/// fails".
 bool PassedOver::tells_plain_trouble() const {
   constexpr std::uint64_t kTold = kCueTrouble | kCueAdmission | kCueNothingFound;
   const auto& output = scene_.scratch;
-  if (output.denies) return true;
+  if (output.denies && !reports_before_denying(output)) return true;
+  const auto follows = [&](const Sentence& sentence, std::uint32_t at, std::uint64_t cues) {
+    return at > sentence.begin && has(output.words[at - 1].cues, cues);
+  };
   return std::any_of(output.sentences.begin(), output.sentences.end(), [&](const Sentence& sentence) {
-    for (auto i = sentence.begin; i < sentence.end; ++i) {
+    for (auto i = sentence.begin; i < sentence.end && !has(output.words[i].cues, kCueCondition); ++i) {
       const auto& word = output.words[i];
       if (!has(word.cues, kTold)) continue;
       const auto* end = word.text.data() + word.text.size();
       const bool label = end < output.folded.data() + output.folded.size() && *end == ':';
-      const bool none = i > sentence.begin && (output.words[i - 1].text == "0" || has(output.words[i - 1].cues, kCueNegation));
-      if (!label && !none) return true;
+      const bool none = follows(sentence, i, kCueNegation) || (i > sentence.begin && output.words[i - 1].text == "0");
+      const bool possible = follows(sentence, follows(sentence, i, kCuePassive) ? i - 1 : i, kCueModal);
+      if (!label && !none && !possible) return true;
     }
     return false;
   });
+}
+
+/// True when the output in scene_.scratch says that the deed of the tool's name or of the final message was done, whatever else it
+/// mentions: "Order 5 cancelled. Refund is not included."
+bool PassedOver::reports_deed(const StepView& step) {
+  auto groups = scene_.recovery.meaning(step.name).groups;
+  for (const auto& claim : scene_.reading.claims) {
+    if (claim.verb != kNoVerb) groups.push_back(rules_.lexicon.verb(claim.verb).group);
+  }
+  return reports_done(scene_.scratch, groups, rules_.lexicon);
 }
 
 /// True when the output in scene_.scratch, of the tool's last call, plainly tells of trouble with a deed, and the message in scene_.reading
@@ -748,7 +772,7 @@ bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
   const auto contrasts = [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); };
   if (std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), contrasts)) return false;
   Parts parts;
-  return tells_plain_trouble() && may_be_deed(step) && !read_parts(step, parts);
+  return tells_plain_trouble() && !reports_deed(step) && may_be_deed(step) && !read_parts(step, parts);
 }
 
 void PassedOver::find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict) {
