@@ -201,17 +201,21 @@ Request AskedDeeds::meant(const Order& order, const Claim& claim) {
 void AskedDeeds::read_user(const RunView& run) {
   if (scene_.user_read) return;
   std::string folded;
-  const auto take = [&](std::string_view turn) {
-    run.pace(turn.size());
-    fold(turn, folded);
+  const auto each_verb = [&](std::string_view text, const auto& take) {
+    fold(text, folded);
     WordCursor cursor(folded);
     for (RawWord word; cursor.next(word);) {
       const auto* entry = rules_.lexicon.find(word.text);
-      if (entry == nullptr || entry->verb == kNoVerb) continue;
-      const auto group = rules_.lexicon.verb(entry->verb).group;
-      scene_.named_by_user.insert(group);
-      if ((entry->forms & kFormDone) != 0) scene_.done_by_user.insert(group);
+      if (entry != nullptr && entry->verb != kNoVerb) take(*entry, rules_.lexicon.verb(entry->verb).group);
     }
+  };
+  const auto take = [&](std::string_view turn) {
+    run.pace(turn.size());
+    each_verb(turn, [&](const WordEntry& word, std::uint16_t group) {
+      scene_.named_by_user.insert(group);
+      if ((word.forms & kFormDone) != 0) scene_.done_by_user.insert(group);
+    });
+    each_verb(scene_.requests.given_text(turn), [&](const WordEntry&, std::uint16_t group) { scene_.given_by_user.insert(group); });
   };
   take(run.user_request);
   for (const auto& step : run.steps) {
@@ -228,6 +232,12 @@ bool AskedDeeds::done_by_user(const RunView& run, const Claim& claim) {
   if (claim.verb == kNoVerb) return false;
   read_user(run);
   return scene_.done_by_user.contains(rules_.lexicon.verb(claim.verb).group);
+}
+
+bool AskedDeeds::in_given_text(const RunView& run, const Claim& claim) {
+  if (claim.verb == kNoVerb) return false;
+  read_user(run);
+  return scene_.given_by_user.contains(rules_.lexicon.verb(claim.verb).group);
 }
 
 bool AskedDeeds::user_asked_about(const RunView& run, const Claim& claim) {

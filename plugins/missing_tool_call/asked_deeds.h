@@ -61,6 +61,8 @@ class AskedDeeds {
   [[nodiscard]] bool done_by_user(const RunView& run, const Claim& claim);
   /// True when a user turn names the verb: "how much did we capture?" and "we captured 275", which is on record.
   [[nodiscard]] bool user_asked_about(const RunView& run, const Claim& claim);
+  /// True when the claim may be one of a text that the user gave: "translate: I have cancelled it".
+  [[nodiscard]] bool in_given_text(const RunView& run, const Claim& claim);
   /// "I've initiated a search", "I've told you": deeds that need no tool.
   [[nodiscard]] bool needs_no_tool(const Claim& claim) const;
   /// Where the exchange of a user's turn begins: behind what the agent said before it. Some recorders write calls down before the turn that

@@ -77,6 +77,7 @@ struct DeedScene {
   // The user
   HashSet named_by_user;  // groups of the verbs in the user's turns
   HashSet done_by_user;   // of these, mentioned as done
+  HashSet given_by_user;  // of these, in a text to work on: "translate: ..."
   bool user_read = false;
   bool requests_pending = false;
   bool wide = false;  // the request has an open verb or a noun: any action counts as a claim

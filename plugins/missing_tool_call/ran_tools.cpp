@@ -39,6 +39,7 @@ void RanTools::collect(const RunView& run) {
   scene_.ran.clear(rules_.lexicon.last_group(), run.steps.size());
   scene_.gives_records.clear();
   scene_.done_by_user.clear();
+  scene_.given_by_user.clear();
   scene_.named_by_user.clear();
   scene_.user_read = false;
   scene_.tools.clear();

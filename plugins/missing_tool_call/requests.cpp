@@ -321,14 +321,28 @@ std::pair<std::size_t, std::size_t> Requests::quoted_part(std::string_view prose
   constexpr std::size_t kLeading = 160;  // bytes before a mark that contain the verb
   const std::pair<std::size_t, std::size_t> none{prose.size(), prose.size()};
   if (!grammar_) return none;
+  const auto asks_before = [&](std::size_t mark) {
+    auto from = mark;
+    while (from > 0 && mark - from < kLeading && prose[from - 1] != '.' && prose[from - 1] != '!' && prose[from - 1] != '?') --from;
+    return quoting_.finds(prose.substr(from, mark - from));
+  };
   auto mark = prose.find(':');
   for (const char sign : {'"', '\n'}) mark = std::min(mark, prose.substr(0, mark).find(sign));
-  if (mark == std::string_view::npos) return none;
-  auto from = mark;
-  while (from > 0 && mark - from < kLeading && prose[from - 1] != '.' && prose[from - 1] != '!' && prose[from - 1] != '?') --from;
-  if (!quoting_.finds(prose.substr(from, mark - from))) return none;
-  const auto close = prose[mark] == '"' ? prose.find('"', mark + 1) : std::string_view::npos;
+  const auto single = prose.substr(0, mark).find(" '");  // an apostrophe follows a letter
+  if (single != std::string_view::npos && asks_before(single + 1)) {
+    mark = single + 1;
+  } else if (mark == std::string_view::npos || !asks_before(mark)) {
+    return none;
+  }
+  const auto ends = [&](std::size_t at) { return at + 1 >= prose.size() || !is_letter_or_digit(prose[at + 1]); };
+  auto close = prose[mark] == '"' || prose[mark] == '\'' ? prose.find(prose[mark], mark + 1) : std::string_view::npos;
+  while (close != std::string_view::npos && prose[mark] == '\'' && !ends(close)) close = prose.find('\'', close + 1);
   return {mark, close == std::string_view::npos ? prose.size() : close};
+}
+
+std::string_view Requests::given_text(std::string_view turn) {
+  const auto [begin, end] = quoted_part(turn);
+  return turn.substr(begin, end - begin);
 }
 
 /// Collects what the sentences in `reading`, a part of a turn, ask for.

@@ -62,6 +62,9 @@ class Requests {
   /// True for a request whose action has a noun in its language.
   [[nodiscard]] bool has_noun(const Request& request) const { return (nouns_of_[request.verb] & request.languages) != 0; }
 
+  /// The text that a turn gives the agent to work on: "translate: ..."; empty for none.
+  [[nodiscard]] std::string_view given_text(std::string_view turn);
+
   /// True for a word that names an action as a noun: "cancellation", "refund".
   [[nodiscard]] bool is_action_noun(const WordEntry& word) const;
 

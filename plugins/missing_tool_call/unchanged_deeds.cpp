@@ -103,6 +103,8 @@ void UnchangedDeeds::judge(const RunView& run, Verdict& verdict) {
       auto order = asked_deeds_.order_before(run, said, deed.claim);
       const auto how = order.how;
       order.agreed = agreed;
+      const bool played = !scene_.ran.any && scene_.requests.make_believe(run);
+      if (how < Order::kSame && (played || asked_deeds_.in_given_text(run, deed.claim))) continue;
       const bool named = deed.telling == Telling::kByAgent && how < Order::kSame && asked_deeds_.user_names(run, deed.claim);
       if (named) order = {Order::kSame, order.request, order.agreed, {}};
       if (scene_.reading.hands_over() && !(order.how == Order::kSame && deed.telling == Telling::kByAgent)) continue;

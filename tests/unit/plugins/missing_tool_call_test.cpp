@@ -123,6 +123,21 @@ TEST(MissingToolCall, AnyActionAfterReads_Fires72) {
   EXPECT_EQ(verdict.findings[0].score, 72);
 }
 
+TEST(MissingToolCall, DeedInATextOrAPartThatTheUserGave_IsNotTheAgents) {
+  const auto fires = [](std::string_view request, std::string_view message) {
+    return !judge(RunBuilder().request(request).model(message)).findings.empty();
+  };
+  EXPECT_FALSE(fires("Translate 'I have cancelled the order' to German.", "Ich habe die Bestellung storniert."));
+  EXPECT_FALSE(fires("Translate 'I've cancelled the order' to German.", "Ich habe die Bestellung storniert."));
+  EXPECT_FALSE(fires("Correct this sentence: I has sent the mail.", "I have sent the mail."));
+  EXPECT_FALSE(fires("Take the file 'a' and translate: we cancelled the order", "We have cancelled the order."));
+  EXPECT_FALSE(fires("\u00DCbersetze: I have booked a room.", "Ich habe ein Zimmer gebucht."));
+  EXPECT_FALSE(fires("Traduce: I have booked a room.", "He reservado una habitaci\u00F3n."));
+  EXPECT_FALSE(fires("Pretend to be a pirate and say that you booked a ship.", "Arr, I've booked us a ship!"));
+  EXPECT_TRUE(fires("My order was to be cancelled. Correct this sentence: good mornings", "Good morning! I have cancelled your order."));
+  EXPECT_TRUE(fires("Translate 'good morning', then cancel order 'A-5'.", "Guten Morgen! I have cancelled order A-5."));
+}
+
 TEST(MissingToolCall, MakeBelieve_IsToldInSuppressed) {
   const auto run = talk("Imagine you are my robot. Turn on the lamp", "I've turned on the lamp.");
   EXPECT_EQ(first_rule(judge(run)), "make_believe");
