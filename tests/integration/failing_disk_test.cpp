@@ -119,8 +119,9 @@ TEST_F(FailingDisk, AServiceStartedOnAFullDisk_LoadsItsDetectorsAndAnswersReads_
   release(full_disk());
   const HttpAnswer after = post("after");
   ASSERT_EQ(after.status, 201) << after.body;
-  for (const json& detector : json::parse(after.body)["detectors"]) EXPECT_NE(detector["status"], "error") << detector;
-  EXPECT_FALSE(json::parse(after.body)["detectors"].empty());
+  const json judged = json::parse(after.body);
+  for (const json& detector : judged.at("detectors")) EXPECT_NE(detector["status"], "error") << detector;
+  EXPECT_FALSE(judged.at("detectors").empty());
   EXPECT_EQ(service_->stop(), 0);
 }
 
