@@ -61,15 +61,26 @@ function nextOf(search) {
 const address = () => location.pathname + location.search;
 const here = () => address() + location.hash;
 
-// Where the reader was in the views that were left, by their addresses: back, forward and up lead there again.
+// Where the reader of this session was in the latest views that were left, by their addresses: back, forward and up lead there again.
+const MAX_LEFT = 100;
 const left = new Map();
 history.scrollRestoration = "manual";
 
 const chosenRow = () => frame.main.querySelector('[data-row][aria-current="true"]')?.dataset.row;
 
 function leave() {
-  if (shown) left.set(shown.address, {scrollY: window.scrollY, chosen: chosenRow(), memory: shown.context.memory});
+  if (shown) {
+    left.delete(shown.address);  // what is set again comes last
+    left.set(shown.address, {scrollY: window.scrollY, chosen: chosenRow(), memory: shown.context.memory});
+    if (left.size > MAX_LEFT) left.delete(left.keys().next().value);
+  }
   shown = null;
+}
+
+// Nothing that another session was shown outlives it.
+function begin(fresh) {
+  session = fresh;
+  left.clear();
 }
 
 function choose(chosen) {
@@ -175,8 +186,9 @@ async function draw({quiet = false, again = false} = {}) {
     const module = load(`view_${name}.js`);  // loads while the session is requested
     module.catch(() => {});
     if (name !== "login" && session === null) {
-      session = await currentSession();
+      const fresh = await currentSession();
       if (mine !== turn) return;
+      begin(fresh);
       if (session === null) return navigate(loginPath(), {replace: true});
     } else if (name !== "login") {
       same = sameSession().catch(() => true);  // what fails here fails in the view's own requests, too
@@ -193,7 +205,7 @@ async function draw({quiet = false, again = false} = {}) {
       get: (path, members) => get(path, members, signal),
       refresh: () => navigate(here(), {replace: true, quiet: true}), set: (changes) => navigate(addressWith(changes), {replace: true, quiet: true}),
       loggedIn: (fresh) => {
-        session = fresh;
+        begin(fresh);
         ended = false;
       }};
     context.list = (...all) => pagesOf(context, ...all);

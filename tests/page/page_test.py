@@ -790,6 +790,28 @@ class Sessions(PageTest):
         page.adopt(self.service.url, self.service.session(self.keys["samples"]))
         page.wait("document.querySelector('[data-test=tenant]').innerText === 'samples' && document.querySelector('[data-row=sample-094]')", "the session that is there now")
 
+    def test_what_was_drafted_in_one_session_is_not_shown_in_the_next(self):
+        """Groups that fail the same way have the same address for every tenant."""
+        self.expected = [r"400.*/v1/tail"]
+        mine, theirs = self.service.key("draft-1", "ingest,read"), self.service.key("draft-2", "ingest,read")
+        for key, run in (mine, "one"), (theirs, "two"):
+            self.service.post(key, "runs", alarming_run(run))
+        group = self.service.get(theirs, "clusters")["items"][0]
+        page = self.logged_in(key=mine, path=f"/ui/groups/{group['clusterId']}")
+        page.click("guardrail-open")
+        page.wait("document.querySelector('[data-test=guardrail-draft]')", "the draft")
+        page.click("nav-runs")
+        page.ready("runs")
+        page.adopt(self.service.url, self.service.session(theirs))
+        page.wait("document.querySelector('[data-test=tenant]').innerText === 'draft-2'", "the session that is there now")
+        page.ready("runs")
+        page.run("history.back()")
+        page.ready("group")
+        page.click("guardrail-open")
+        page.wait("document.querySelector('[data-test=guardrail-draft]')", "the draft")
+        failure = self.service.get(theirs, "failures")["items"][0]["failureId"]
+        self.assertIn(failure, page.run("document.querySelector('[data-test=guardrail-draft]').textContent"))
+
     def test_a_login_in_another_tab_changes_what_may_be_done(self):
         self.service.post(self.service.key("again"), "runs", alarming_run("one"))
         group = self.service.get(self.service.key("again"), "clusters")["items"][0]["clusterId"]
