@@ -12,8 +12,7 @@ using Kind = ClockGuard::Event::Kind;
 
 constexpr const char* kMeanwhile =
     "Until this is settled, nothing is deleted, and keys, records and timers use the expected time. If the machine's clock is wrong, "
-    "correct it: "
-    "nothing else is needed. If it is right, confirm it: runwarden store accept-clock";
+    "correct it: nothing else is needed. If it is right, confirm it: runwarden store accept-clock";
 
 std::string difference_text(const ClockGuard::Times& times) {
   const std::int64_t ahead_ms = times.machine_ms - times.expected_ms;

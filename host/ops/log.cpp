@@ -82,7 +82,8 @@ std::string line_of(LogStyle style, LogLevel level, std::string_view event, LogF
   std::string line;
   line.reserve(256);
   if (style.for_journald) line += priority_prefix(level);
-  style.format == LogFormat::json ? append_json(line, level, event, fields, redact) : append_text(line, level, event, fields, redact);
+  const auto append = style.format == LogFormat::json ? append_json : append_text;
+  append(line, level, event, fields, redact);
   return line;
 }
 

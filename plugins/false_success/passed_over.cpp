@@ -728,8 +728,7 @@ bool PassedOver::reports_undone(const RunView& run, std::size_t at) const {
 }
 
 /// True when the output in scene_.scratch has a word of trouble that is neither denied, as in "0 errors", nor a label, as in "timeout: 30
-/// s", nor only possible, as in "may be delayed" or "if a charge
-/// fails".
+/// s", nor only possible, as in "may be delayed" or "if a charge fails".
 bool PassedOver::tells_plain_trouble() const {
   constexpr std::uint64_t kTold = kCueTrouble | kCueAdmission | kCueNothingFound;
   const auto& output = scene_.scratch;
