@@ -47,6 +47,11 @@ struct WordEntry {
   std::vector<WordEntry> senses;
 };
 
+/// True for a verb's participle; false for nullptr.
+[[nodiscard]] inline bool is_participle(const WordEntry* word) {
+  return word != nullptr && word->verb != kNoVerb && (word->forms & kFormDone) != 0;
+}
+
 /// Several words with a joint meaning.
 struct Phrase {
   std::vector<std::string> words;

@@ -125,7 +125,7 @@ void read_past(Reading& out, ReadWord& word) {
     if (entry != nullptr && out.language != kAnyLanguage) entry = Lexicon::sense(*entry, out.language);
     // A verb that changes its spelling, "actualic\u00E9", is in the list of its forms.
     if (entry == nullptr && past.own) entry = word.entry;
-    if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) continue;
+    if (!is_participle(entry)) continue;
     word.entry = entry;
     word.past = past.own ? ReadWord::Past::kOwn : ReadWord::Past::kOthers;
     return;

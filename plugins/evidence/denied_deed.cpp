@@ -156,7 +156,7 @@ class Answer {
   bool is_own_deed(std::string_view participle) {
     fold(participle, word_);
     const auto* entry = lexicon_.find(word_);
-    if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) return false;
+    if (!is_participle(entry)) return false;
     const auto group = std::find(groups_.begin(), groups_.end(), lexicon_.verb(entry->verb).group);
     if (group == groups_.end()) return false;
     // After the first verb in a name, another may be a noun: "write_file" does not create a file that exists.

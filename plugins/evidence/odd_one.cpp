@@ -46,8 +46,7 @@ bool tells_done(std::string_view outcome, const OutcomeWords& words, const Lexic
   WordCursor cursor(folded);
   for (RawWord word; cursor.next(word);) {
     if (among(word.text, words.failures) || among(word.text, words.errors)) return false;
-    const auto* entry = lexicon.find(word.text);
-    done |= among(word.text, words.good) || (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormDone) != 0);
+    done |= among(word.text, words.good) || is_participle(lexicon.find(word.text));
   }
   return done;
 }

@@ -56,8 +56,7 @@ bool tells_what_failure_says(const Reading& message, const Reading& failure, con
     // "It has already been voided", and the failure says: has status 'voided'.
     const bool already = has(message.sentences[told.sentence].cues, kCueAlready);
     if (already && std::any_of(failure.words.begin(), failure.words.end(), [&](const ReadWord& word) {
-          return word.entry != nullptr && word.entry->verb != kNoVerb && (word.entry->forms & kFormDone) != 0 &&
-                 lexicon.verb(word.entry->verb).group == group(told);
+          return is_participle(word.entry) && lexicon.verb(word.entry->verb).group == group(told);
         }))
       return true;
     return std::any_of(failure.claims.begin(), failure.claims.end(),

@@ -29,7 +29,7 @@ std::string without_tags(std::string_view html) {
 
 /// The group of the verb whose participle the word is; nothing for any other word.
 std::optional<std::uint16_t> group_of_participle(const ReadWord& word, const Lexicon& lexicon) {
-  if (word.entry == nullptr || word.entry->verb == kNoVerb || (word.entry->forms & kFormDone) == 0) return std::nullopt;
+  if (!is_participle(word.entry)) return std::nullopt;
   return lexicon.verb(word.entry->verb).group;
 }
 

@@ -181,7 +181,7 @@ bool MadeGood::looked_up_by_hand_after(const RunView& run, std::size_t step) {
 bool MadeGood::is_of_another_deed(const ToolMeaning& tool) const {
   bool another = false;
   for (const auto& word : scene_.scratch.words) {
-    if (word.entry == nullptr || word.entry->verb == kNoVerb || (word.entry->forms & kFormDone) == 0) continue;
+    if (!is_participle(word.entry)) continue;
     const auto group = rules_.lexicon.verb(word.entry->verb).group;
     if (std::find(tool.groups.begin(), tool.groups.end(), group) != tool.groups.end()) return false;
     another = true;
@@ -418,7 +418,7 @@ bool MadeGood::reported_since(const RunView& run, std::size_t failed) {
   const auto claimed = [&](const CallValue& value) {
     fold(value.text, scene_.folded);
     const auto* entry = rules_.lexicon.find(scene_.folded);
-    if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) return false;
+    if (!is_participle(entry)) return false;
     const auto group = rules_.lexicon.verb(entry->verb).group;
     return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(),
                        [&](const Claim& claim) { return claim.verb != kNoVerb && rules_.lexicon.verb(claim.verb).group == group; });

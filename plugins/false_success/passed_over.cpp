@@ -690,7 +690,7 @@ bool PassedOver::tells_its_deed(const StepView& step) {
     if (token != JsonScanner::Token::kString || cursor.text().size() > kLongest) continue;
     fold(cursor.text(), scene_.folded);
     const auto* entry = rules_.lexicon.find(scene_.folded);
-    if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) continue;
+    if (!is_participle(entry)) continue;
     if (scene_.told.contains(hash_bytes(scene_.folded))) return true;
     if (std::find(groups.begin(), groups.end(), rules_.lexicon.verb(entry->verb).group) != groups.end()) return true;
   }

@@ -103,8 +103,7 @@ void RanTools::add_flagged_deeds(std::string_view output) {
     if (token != JsonScanner::Token::kTrue) continue;
     fold(last_word_of(key), word);
     const auto* entry = rules_.lexicon.find(word);
-    const bool done = entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormDone) != 0;
-    if (done) scene_.ran.groups[rules_.lexicon.verb(entry->verb).group] = 1;
+    if (is_participle(entry)) scene_.ran.groups[rules_.lexicon.verb(entry->verb).group] = 1;
   }
 }
 
