@@ -2139,8 +2139,8 @@ TEST(FalseSuccess, TroubleBesideADeedThatTheOutputReports_IsNoFailure) {
             "Order 5 is cancelled."},
            {"Pay 40 euros of invoice 9.", "pay_invoice", R"({"id":"9"})", "Paid 40.00 EUR; 12.00 EUR remains open on the account.",
             "40 euros of invoice 9 are paid."},
-           {"Close ticket 77.", "update_status", R"({"ticket":"77"})", R"({"ticket":"77","subject":"Printer error","status":"closed"})",
-            "Ticket 77 is closed."},
+           {"Close ticket 77.", "update_status", R"({"ticket":"77"})",
+            R"({"ticket":"77","subject":"Printer error on floor 2","status":"closed"})", "Ticket 77 is closed."},
            {"Reserve a parking spot.", "reserve_spot", R"({"lot":"B"})", R"({"spot":12,"note":"your car may be parked from 8:00"})",
             "Spot 12 in lot B is reserved for you."},
            {"Subscribe me to pro.", "subscribe", R"({"plan":"pro"})", "Subscription active. If a charge fails we retry for 7 days.",
@@ -2151,6 +2151,7 @@ TEST(FalseSuccess, TroubleBesideADeedThatTheOutputReports_IsNoFailure) {
   const Case order{"Cancel order 5.", "cancel_order", R"({"id":"5"})", {}, "Order 5 is cancelled."};
   EXPECT_TRUE(fires(order, "Refund is not included for vouchers. Order 5 was not cancelled."));
   EXPECT_TRUE(fires(order, "Order 5 could not be cancelled."));
+  EXPECT_TRUE(fires(order, "Your wish was parked. Order 5 will be cancelled by the shop."));
   const Case spot{"Reserve a parking spot.", "reserve_spot", R"({"lot":"B"})", {}, "Spot 12 in lot B is reserved for you."};
   EXPECT_TRUE(fires(spot, R"({"spot":12,"note":"your wish was parked until an attendant is back"})"));
 }
