@@ -92,6 +92,23 @@ FinalMessage find_final_message(const RunView& run, const Lexicon& lexicon, Read
   return last;
 }
 
+std::vector<FinalMessage> told_messages(const RunView& run) {
+  std::vector<FinalMessage> out;
+  if (!trim(run.outcome).empty()) out.push_back({run.outcome, kNoStep, place_of(run, run.outcome), true});
+  bool told = out.empty();
+  bool answers_before = false;  // a call in front of a user's turn answers it: some recorders write calls down first
+  for (auto i = run.steps.size(); i-- > 0;) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kTool) told &= answers_before;
+    if (step.kind != Kind::kTool) answers_before = step.kind == Kind::kUser;
+    told |= step.kind == Kind::kUser;
+    if (step.kind != Kind::kModel || !told || trim(step.output).empty()) continue;
+    if (trim(step.output) != trim(run.outcome)) out.push_back({step.output, i, i, true});
+    told = false;
+  }
+  return out;
+}
+
 bool user_replied(const RunView& run, std::size_t step, std::size_t end) {
   bool spoke = false;
   for (auto i = step + 1; i < std::min(end, run.steps.size()); ++i) {

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/content.h"
 #include "common/reading.h"
@@ -46,6 +47,9 @@ struct FinalMessage {
 
 /// Finds the final message and leaves its reading in `reading`.
 [[nodiscard]] FinalMessage find_final_message(const RunView& run, const Lexicon& lexicon, Reading& reading);
+
+/// The messages that the user could answer, the last first, with the outcome as the last: thoughts before a call are left out. Linear.
+[[nodiscard]] std::vector<FinalMessage> told_messages(const RunView& run);
 
 /// True when, between a step and an end, the user spoke after the agent had said something. Linear.
 [[nodiscard]] bool user_replied(const RunView& run, std::size_t step, std::size_t end);

@@ -219,7 +219,9 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
     return verdict;
   }
   weighed_ = false;
-  if (judge(run, verdict) && rules_.weighed && verdict.findings.empty()) weigh(run, verdict);
+  if (!judge(run, verdict)) return verdict;
+  if (rules_.weighed && verdict.findings.empty()) weigh(run, verdict);
+  if (rules_.standing_claim && verdict.findings.empty()) judge_earlier_answers(run, verdict);
   return verdict;
 }
 

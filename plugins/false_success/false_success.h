@@ -73,6 +73,10 @@ class FalseSuccess {
   [[nodiscard]] bool fires_for(const RunView& run, const FailedStep& failed, const FinalMessage& message, Judging& judging);
   void judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
+  // What the agent claimed before the user went on to something else: earlier_answers.cpp
+  [[nodiscard]] std::vector<std::size_t> left_failed(const RunView& run, const FinalMessage& message);
+  void judge_earlier_answers(const RunView& run, Verdict& verdict);
+
   // Learned weights, for cases where no rule is sure: weighed.cpp
   [[nodiscard]] std::optional<FailedStep> doubtful(const Verdict& verdict) const;
   void measure_failure(const RunView& run, const FailedStep& failed);

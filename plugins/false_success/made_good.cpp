@@ -517,6 +517,36 @@ bool MadeGood::went_on_with_given(const RunView& run, std::size_t failed) {
   return false;
 }
 
+/// True when a later call ran the failed command with more to it, and succeeded: `kubectl --context deploy set image ...`.
+bool MadeGood::rerun_with_more(const RunView& run, std::size_t failed) {
+  constexpr std::size_t kLongest = 2000, kFewest = 2, kMost = 64;  // bytes of a command, and its words
+  const auto& step = run.steps[failed];
+  if (step.input.size() > kLongest) return false;
+  std::vector<std::string_view> words;
+  for (std::size_t at = 0; at < step.input.size();) {
+    const auto begin = step.input.find_first_not_of(" \t\n", at);
+    if (begin == std::string_view::npos) break;
+    at = std::min(step.input.find_first_of(" \t\n", begin), step.input.size());
+    words.push_back(step.input.substr(begin, at - begin));
+  }
+  if (words.size() < kFewest || words.size() > kMost) return false;
+  for (auto i = failed + 1; i < run.steps.size(); ++i) {
+    const auto& later = run.steps[i];
+    if (later.kind != Kind::kTool || later.name != step.name || scene_.failures[i] != Failure::kNone || later.input.size() > 2 * kLongest)
+      continue;
+    run.pace(later.input.size());
+    std::size_t at = 0;
+    const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view word) {
+      at = later.input.find(word, at);
+      if (at == std::string_view::npos) return false;
+      at += word.size();
+      return true;
+    });
+    if (all) return true;
+  }
+  return false;
+}
+
 std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   const auto& step = run.steps[failed.step];
   if (!message.found || step.kind != Kind::kTool) return std::nullopt;
@@ -527,6 +557,8 @@ std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const Fai
     return Silence{"recovery", "the final message states what the failed calculation comes to"};
   if (rules_.recovery && corrected_after_telling(run, failed))
     return Silence{"recovery", "the agent reported the problem, and the same tool then succeeded"};
+  if (rules_.recovery && tool.runs_anything() && rerun_with_more(run, failed.step))
+    return Silence{"recovery", "a later call ran the failed command with more to it"};
   if (rules_.recovery && artifact_there(run, failed, message))
     return Silence{"recovery", "a later call found or created what the final message names"};
   if (rules_.recovery && went_on_with_given(run, failed.step))
