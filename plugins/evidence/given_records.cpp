@@ -134,23 +134,46 @@ Told told_in(std::string_view output, std::span<const CallValue> asked, std::spa
   return told;
 }
 
-/// True for an answer that lists or counts nothing: "[]", {"codes": []}, {"open": 0}. Not for an empty list of errors, or of what was done.
+/// True for an answer that lists or counts nothing, within members too: "[]", {"codes": []}, {"open": 0}, {"rooms": {"4B": {"busy": []}}}.
+/// Not for an empty list of errors, or of what was done.
 bool lists_nothing(std::string_view output, std::span<const std::string> answers, const Lexicon& lexicon) {
   JsonScanner cursor(output);
   auto token = cursor.next();
   if (token == Token::kArray) return cursor.next() == Token::kArrayEnd;
   if (token != Token::kObject) return false;
   bool counts = false;
-  for (token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+  std::size_t depth = 1;
+  while (depth > 0) {
+    token = cursor.next();
+    if (token == Token::kObjectEnd) {
+      --depth;
+      continue;
+    }
+    if (token != Token::kKey) return false;
     const auto key = last_word(cursor.text());
     const auto* entry = lexicon.find(key);
     if (among(key, answers) || (entry != nullptr && ((entry->forms & kFormDone) != 0 || has(entry->cues, kCueTrouble)))) return false;
     token = cursor.next();
+    if (token == Token::kObject) {
+      ++depth;
+      continue;
+    }
     const bool none = (token == Token::kArray && cursor.next() == Token::kArrayEnd) || (token == Token::kNumber && cursor.text() == "0");
     counts |= none;
     if (!none && token != Token::kNull) return false;
   }
-  return counts && token == Token::kObjectEnd;
+  return counts;
+}
+
+/// "18 Tannery Row, Unit 4, Leith": a number among words that are all written large.
+bool is_address(std::string_view text) {
+  bool number = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (i > 0 && text[i - 1] != ' ') continue;
+    if (is_lower(text[i])) return false;
+    number |= is_digit(text[i]);
+  }
+  return number;
 }
 
 }  // namespace
@@ -187,7 +210,8 @@ bool carries_text(const StepView& call, const ToolWords& words) {
   std::vector<CallValue> values;
   collect_values(call.input, words.calls, values);
   return std::any_of(values.begin(), values.end(), [&](const CallValue& value) {
-    return !among(value.key, words.query_members) && std::count(value.text.begin(), value.text.end(), ' ') >= kBlanks;
+    return !among(value.key, words.query_members) && std::count(value.text.begin(), value.text.end(), ' ') >= kBlanks &&
+           !is_address(value.text);
   });
 }
 

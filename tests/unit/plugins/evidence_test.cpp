@@ -714,9 +714,11 @@ TEST(GivenRecords, MayBeNothing_OrFewBesideWhatWasAsked) {
     return gives_records(run.run().steps[0], Vocabulary().words(Key::kAnswerMembers), ToolWords(Vocabulary()), shipped_lexicon());
   };
   constexpr auto kTwo = R"({"quay":"north","ship":"Heron"})";
-  for (const auto* none : {"[]", R"({"berths":[]})", R"({"free":0})", R"({"berths":[],"next":null})"})
+  for (const auto* none :
+       {"[]", R"({"berths":[]})", R"({"free":0})", R"({"berths":[],"next":null})", R"({"quays":{"north":{"berths":[]}}})"})
     EXPECT_TRUE(gives(kTwo, none)) << none;
-  for (const auto* ack : {R"({"errors":[]})", R"({"released":[]})", R"({"status":"ok","berths":[]})"})
+  for (const auto* ack : {R"({"quays":{"north":{"released":[]}}})", R"({"quays":{}})", R"({"errors":[]})", R"({"released":[]})",
+                          R"({"status":"ok","berths":[]})"})
     EXPECT_FALSE(gives(kTwo, ack)) << ack;
   EXPECT_TRUE(gives(kTwo, R"({"depth":4.2,"wind":"light"})"));
   EXPECT_FALSE(gives(kTwo, R"({"depth":4.2,"booking":"B-77"})")) << "a new record";
@@ -737,6 +739,7 @@ TEST(CarriedText, IsWhatACallWasGivenToSay) {
   EXPECT_FALSE(carries(R"({"query":"berths that are free from Friday"})")) << "what to look for";
   EXPECT_FALSE(carries(R"({"berth":"C-4","reason":"no longer needed"})"));
   EXPECT_FALSE(carries("{}"));
+  EXPECT_FALSE(carries(R"({"address":"18 Tannery Row, Unit 4, Leith"})")) << "an address";
 }
 
 TEST(CallEntity, IsNamedWithBlanksInIt) {
