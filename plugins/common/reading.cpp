@@ -762,12 +762,61 @@ void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std
   split(lexicon, out, language);
 }
 
+namespace {
+
+/// "Could you tell me which it is:": a question without its mark.
+bool asks_with_colon(const Reading& out, const Sentence& sentence) {
+  const auto first = sentence.begin;
+  if (first + 1 >= sentence.end || !has(out.words[first].cues, kCueModal) || !has(out.words[first + 1].cues, kCueAddressee)) return false;
+  const auto& last = out.words[sentence.end - 1].text;
+  const auto end = static_cast<std::size_t>(last.data() + last.size() - out.folded.data());
+  return end < out.folded.size() && out.folded[end] == ':';
+}
+
+/// The items of a list behind a question are choices: "Is it:", then "- ordered by mistake".
+class Choices {
+ public:
+  explicit Choices(const Reading& reading) : reading_(reading) {}
+
+  /// True for a sentence of such an item. Call for every sentence in order, and after() with it.
+  [[nodiscard]] bool holds(const Sentence& sentence) const {
+    if (place_ == Place::kElsewhere) return false;
+    const auto* first = reading_.words[sentence.begin].text.data();
+    const std::string_view gap(end_, static_cast<std::size_t>(first - end_));
+    const auto line = gap.rfind('\n');
+    if (line == std::string_view::npos) return place_ == Place::kItem;
+    const auto mark = gap.find_first_not_of(" \t", line + 1);
+    const char sign = mark == std::string_view::npos ? *first : gap[mark];
+    return is_digit(sign) || sign == '-' || sign == '*';
+  }
+
+  void after(const Sentence& sentence, bool item) {
+    const auto& last = reading_.words[sentence.end - 1].text;
+    end_ = last.data() + last.size();
+    const bool asks = sentence.question && !has(sentence.cues, kCueClosingQuestion);
+    place_ = item ? Place::kItem : asks ? Place::kQuestion : Place::kElsewhere;
+  }
+
+ private:
+  enum class Place : std::uint8_t { kElsewhere, kQuestion, kItem };
+
+  const Reading& reading_;
+  const char* end_ = nullptr;  // of the sentence before
+  Place place_ = Place::kElsewhere;
+};
+
+}  // namespace
+
 void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims) {
+  Choices choices(out);
   for (std::uint32_t i = 0; i < out.sentences.size(); ++i) {
     auto& sentence = out.sentences[i];
     mark_phrases(lexicon, out, sentence);
     for (auto k = sentence.begin; k < sentence.end; ++k) sentence.cues |= out.words[k].cues;
     out.cues |= sentence.cues;
+    const bool choice = choices.holds(sentence);
+    sentence.question |= choice || asks_with_colon(out, sentence);
+    choices.after(sentence, choice);
     if (!with_claims) continue;
     find_claims(out, i);
     if (has(sentence.cues, kCueResult)) find_results(lexicon, out, i);
@@ -850,6 +899,13 @@ bool opens_with_denial(const Reading& reading) {
   const auto end = reading.words.begin() + first.end;
   return std::any_of(begin, end, [&](const ReadWord& word) { return negates(reading, word); }) &&
          std::none_of(begin, end, [](const ReadWord& word) { return is_digit(word.text[0]); });
+}
+
+const Claim* claim_before(const Reading& reading, const Sentence& sentence, std::uint32_t word) {
+  const auto next = std::lower_bound(reading.claims.begin(), reading.claims.end(), word,
+                                     [](const Claim& claim, std::uint32_t at) { return claim.word < at; });
+  const auto* last = next == reading.claims.begin() ? nullptr : &*std::prev(next);
+  return last != nullptr && last->word >= sentence.begin ? last : nullptr;
 }
 
 bool shares_word(const Reading& reading, std::string_view text) {

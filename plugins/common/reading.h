@@ -128,6 +128,9 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 /// True when the first of several sentences denies something: "Our handbook has no page on that. In general, ..."
 [[nodiscard]] bool opens_with_denial(const Reading& reading);
 
+/// The last claim of the sentence before a word of it; nullptr for none. Logarithmic.
+[[nodiscard]] const Claim* claim_before(const Reading& reading, const Sentence& sentence, std::uint32_t word);
+
 /// True when the beginning of another text contains a telling word from the first few hundred of the message: both are about the same
 /// thing.
 [[nodiscard]] bool shares_word(const Reading& reading, std::string_view text);

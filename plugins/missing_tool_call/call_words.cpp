@@ -2,10 +2,14 @@
 
 #include <algorithm>
 
+#include "common/json_scan.h"
+#include "common/tools.h"
 #include "common/words.h"
 
 namespace runwarden::plugins {
 namespace {
+
+constexpr std::size_t kMostThings = 256;  // of a run: with more, every thing may be one of them
 
 const char* end_of(std::string_view text) {
   return text.data() + text.size();
@@ -68,7 +72,8 @@ bool CallWords::about_calls(const RunView& run, const Claim& claim) {
   for (auto i = begin; i < end; ++i) {
     const auto& word = scene_.reading.words[i];
     const bool small = word.entry != nullptr && word.entry->cues != 0;
-    if (i != claim.word && !small && word.text.size() >= kTelling && scene_.calls.holds_word(word.text)) return true;
+    if (i == claim.word || small || word.text.size() < kTelling) continue;
+    if (scene_.calls.holds_word(word.text) || scene_.calls.holds_word(std::string(word.text) + 's')) return true;
   }
   return false;
 }
@@ -83,15 +88,86 @@ bool CallWords::concerns(const RunView& run, const Claim& claim) {
 void CallWords::read_changes(const RunView& run) {
   if (scene_.changes_read) return;
   scene_.changes.clear();
+  scene_.changed_things.clear();
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     if (scene_.ran.may_change[i] == 0) continue;
     const auto& step = run.steps[i];
-    run.pace(step.input.size() + step.output.size());
+    run.pace(2 * step.input.size() + step.output.size());
+    add_things(step);
     scene_.changes.add_words(step.name);
     scene_.changes.add_words(step.input);
-    scene_.changes.add_words(step.output);
+    add_told(step.output);
   }
   scene_.changes_read = true;
+}
+
+/// Adds the words of what a call returned, without the names of members that hold nothing: {"bags": 0} tells of no bag.
+void CallWords::add_told(std::string_view output) {
+  using Token = JsonScanner::Token;
+  JsonScanner cursor(output);
+  std::string_view key;
+  auto token = looks_like_json(output) ? cursor.next() : Token::kBad;
+  for (; token != Token::kEnd && token != Token::kBad; token = cursor.next()) {
+    if (token == Token::kKey) {
+      key = cursor.text();
+      continue;
+    }
+    const bool blank = token == Token::kNull || token == Token::kFalse || token == Token::kArrayEnd || token == Token::kObjectEnd ||
+                       ((token == Token::kNumber || token == Token::kString) && (cursor.text().empty() || cursor.text() == "0"));
+    // What a list holds shows whether its name counts.
+    if (token == Token::kArray || token == Token::kObject) continue;
+    if (!blank) scene_.changes.add_words(key);
+    if (token == Token::kString || token == Token::kNumber) scene_.changes.add_words(cursor.text());
+    if (token == Token::kArrayEnd || token == Token::kObjectEnd) key = {};
+  }
+  if (token == Token::kBad) scene_.changes.add_words(output);
+}
+
+/// Adds the words in the names of a call and of its arguments.
+void CallWords::add_things(const StepView& call) {
+  const auto add_words = [&](std::string_view name) {
+    std::vector<std::string> words;
+    split_tool_name(name, words);
+    scene_.changed_things.insert(words.begin(), words.end());
+  };
+  if (scene_.changed_things.size() > kMostThings) return;
+  add_words(base_name(call.name));
+  std::vector<CallValue> values;
+  collect_values(call.input, rules_.tool_words.calls, values);
+  for (const auto& value : values) {
+    if (scene_.changed_things.size() > kMostThings) return;
+    add_words(value.key);
+  }
+}
+
+bool CallWords::names_thing(const RunView& run, const Claim& claim) {
+  constexpr std::uint32_t kReach = 8;
+  constexpr std::size_t kTelling = 3;
+  read_changes(run);
+  if (scene_.changed_things.size() > kMostThings) return true;
+  const auto& words = scene_.reading.words;
+  const auto& sentence = scene_.reading.sentences[claim.sentence];
+  const auto named = [&](const ReadWord& word) {
+    auto thing = word.text;
+    if (thing.ends_with('s')) thing.remove_suffix(1);
+    if (thing.size() < kTelling || has(word.cues, kCueAuxiliary | kCueAdverb | kCueDeterminer)) return false;
+    return std::any_of(scene_.changed_things.begin(), scene_.changed_things.end(), [&](std::string_view name) {
+      return name.size() >= kTelling && (name.starts_with(thing) || thing.starts_with(name));
+    });
+  };
+  // The object is behind "I've added", the subject before "has been added".
+  if (claim.by_agent || (claim.word > sentence.begin && has(words[claim.word - 1].cues, kCueConjunction))) {
+    const auto end = std::min(sentence.end, claim.word + 1 + kReach);
+    for (auto i = claim.word + 1; i < end && words[i].before < Break::kClause && !has(words[i].cues, kCueConjunction); ++i) {
+      if (named(words[i])) return true;
+    }
+    return false;
+  }
+  for (auto i = claim.word; i > sentence.begin && claim.word - i < kReach && words[i].before < Break::kClause; --i) {
+    if (has(words[i - 1].cues, kCueConjunction)) break;
+    if (named(words[i - 1])) return true;
+  }
+  return false;
 }
 
 bool CallWords::names_made(const RunView& run, const Claim& claim) {
@@ -109,6 +185,14 @@ bool CallWords::names_made(const RunView& run, const Claim& claim) {
   return named >= kEnough;
 }
 
+/// True for a word behind a conjunction that joins the claim to one before it: "the cabin has been upgraded, and three bags have been
+/// added".
+bool CallWords::begins_after_claim(const Claim& claim, std::uint32_t word) const {
+  if (!has(scene_.reading.words[word - 1].cues, kCueConjunction)) return false;
+  const auto* deed = claim_before(scene_.reading, scene_.reading.sentences[claim.sentence], word - 1);
+  return deed != nullptr && deed->verb != kNoVerb;
+}
+
 bool CallWords::is_about_changed(const RunView& run, const Claim& claim) {
   constexpr std::uint32_t kReach = 8;
   constexpr std::size_t kTelling = 4;
@@ -118,7 +202,9 @@ bool CallWords::is_about_changed(const RunView& run, const Claim& claim) {
   auto begin = claim.word;
   // "I've updated ticket 5 and emailed the customer": the ticket belongs to the verb before.
   const bool joined = claim.word > sentence.begin && has(scene_.reading.words[claim.word - 1].cues, kCueConjunction);
-  while (!joined && begin > sentence.begin && claim.word - begin < kReach && scene_.reading.words[begin].before < Break::kClause) --begin;
+  while (!joined && begin > sentence.begin && claim.word - begin < kReach && scene_.reading.words[begin].before < Break::kClause &&
+         !begins_after_claim(claim, begin))
+    --begin;
   const auto end = std::min(sentence.end, claim.word + 1 + kReach);
   bool told = false;
   for (auto i = begin; i < end; ++i) {

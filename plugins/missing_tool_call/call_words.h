@@ -19,13 +19,19 @@ class CallWords {
   [[nodiscard]] bool concerns(const RunView& run, const Claim& claim);
   /// True when the subject of "a replacement card has been ordered" is what calls that change something were about, by two words of it.
   [[nodiscard]] bool names_made(const RunView& run, const Claim& claim);
+  /// True when the name of a call that may have changed something, or of one of its arguments, begins as what was done to in "three bags
+  /// have been added" and "I've added three bags" does: `total_baggages`.
+  [[nodiscard]] bool names_thing(const RunView& run, const Claim& claim);
   /// True when a call that may have changed something shares a word with the clause that reports the deed: it was about the same object.
   /// Also true for a clause that names no object.
   [[nodiscard]] bool is_about_changed(const RunView& run, const Claim& claim);
 
  private:
+  [[nodiscard]] bool begins_after_claim(const Claim& claim, std::uint32_t word) const;
   [[nodiscard]] bool quotes_id(const Sentence& sentence) const;
   void read_changes(const RunView& run);
+  void add_told(std::string_view output);
+  void add_things(const StepView& call);
 
   const DeedRules& rules_;
   DeedScene& scene_;

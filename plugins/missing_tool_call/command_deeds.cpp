@@ -43,8 +43,8 @@ void CommandDeeds::judge(const RunView& run, const FinalMessage& message, Verdic
   });
   if (scene_.deeds.empty() || !shows_its_commands(run)) return;
   Reading scratch;
-  scene_.requests.collect(run, true, scratch);
-  const Said said{message.text, message.pointer(), message.step};
+  scene_.requests.collect(run, {true, scene_.ran.any_write}, scratch);
+  const auto said = said_in(message);
   for (const auto& deed : scene_.deeds) {
     const auto order = asked_deeds_.order_before(run, said, deed.claim);
     if ((order.how != AskedDeeds::Order::kSame && deed.telling != Telling::kByAgent) || speaks_of(run, deed.claim.verb)) continue;

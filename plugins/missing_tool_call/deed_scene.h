@@ -2,7 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -28,6 +30,10 @@ struct Said {
   std::string pointer;
   std::size_t step = kNoStep;
 };
+
+[[nodiscard]] inline Said said_in(const FinalMessage& message) {
+  return {message.text, message.pointer(), message.step};
+}
 
 /// What the tools that ran could have done.
 struct Ran {
@@ -67,7 +73,8 @@ struct DeedScene {
   EvidenceIndex outputs;  // words of the tools' outputs
   EvidenceIndex written;  // ids in the outputs of tools that write
   bool outputs_read = false;
-  EvidenceIndex changes;  // words of the calls that may have changed something
+  EvidenceIndex changes;                              // words of the calls that may have changed something
+  std::set<std::string, std::less<>> changed_things;  // words in the names of these calls and of their arguments
   bool changes_read = false;
   EvidenceIndex calls;  // words of all calls
   bool calls_read = false;

@@ -8,6 +8,10 @@
 
 namespace runwarden::plugins {
 
+bool DeedsBeside::sends(const Claim& claim) const {
+  return rules_.lexicon.verb(claim.verb).group == rules_.send_group;
+}
+
 /// True when the user turn of the request agrees to something that was proposed before: "yes, proceed with the exchange".
 bool DeedsBeside::goes_ahead(const Request& request) {
   if (scene_.agreed.step == request.step && scene_.agreed.asked) return scene_.agreed.answer;
@@ -49,14 +53,14 @@ bool DeedsBeside::spoken_of_before(const RunView& run, const Claim& claim, const
 }
 
 bool DeedsBeside::is_notice_of_done(const RunView& run, const Claim& claim, const Request& request, std::size_t message) {
-  if (!scene_.ran.any_write || rules_.lexicon.verb(claim.verb).group != rules_.send_group) return false;
+  if (!scene_.ran.any_write || !sends(claim)) return false;
   if (!tools_ran_.nothing_ran_between(run, request.step, std::min(message, run.steps.size()))) return false;
   if (claim.by_agent && !spoken_of_before(run, claim, request)) return false;
   return tools_ran_.asked_with_done(request) || goes_ahead(request);
 }
 
 bool DeedsBeside::may_be_told(const RunView& run, const Claim& claim, const Request& request) {
-  if (rules_.lexicon.verb(claim.verb).group != rules_.send_group) return false;
+  if (!sends(claim)) return false;
   if (!scene_.last_text) {
     const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), [&](const StepView& step) {
       run.pace(step.input.size());
@@ -76,14 +80,36 @@ bool DeedsBeside::answered_since(const Request& request) {
   return std::find(from, changes.end(), 1) != changes.end();
 }
 
+/// True when a tool ran that may have done anything: a shell, a browser.
+bool DeedsBeside::ran_anything(const RunView& run) {
+  return std::any_of(run.steps.begin(), run.steps.end(),
+                     [&](const StepView& step) { return step.kind == Kind::kTool && scene_.tools.meaning(step.name).runs_anything(); });
+}
+
 void DeedsBeside::judge(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  if (!message.found || scene_.reading.hands_over() || ran_anything(run)) return;
+  judge_message(run, said_in(message), verdict);
+}
+
+void DeedsBeside::judge_earlier(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  constexpr int kMostMessages = 3;
+  if (!message.found || ran_anything(run)) return;
+  int left = kMostMessages;
+  for (const auto& told : told_messages(run)) {
+    if (told.step >= std::min(message.step, run.steps.size())) continue;
+    const auto said = said_in(told);
+    if (left-- == 0 || !verdict.findings.empty()) return;
+    run.pace(said.text.size());
+    read(said.text, rules_.lexicon, scene_.reading);
+    if (scene_.reading.admits()) return;
+    if (!scene_.reading.hands_over()) judge_message(run, said, verdict);
+  }
+}
+
+/// Judges the deeds of the message in scene_.reading that the user asked for and no call was about.
+void DeedsBeside::judge_message(const RunView& run, const Said& said, Verdict& verdict) {
   constexpr double kAskedBeside = 0.65;
-  const auto runs_anything = [&](const StepView& step) {
-    return step.kind == Kind::kTool && scene_.tools.meaning(step.name).runs_anything();
-  };
-  if (std::any_of(run.steps.begin(), run.steps.end(), runs_anything)) return;
-  if (!message.found || scene_.reading.admits() || scene_.reading.hands_over() || scene_.reading.asks() || holds_letter(message.text))
-    return;
+  if (scene_.reading.admits() || scene_.reading.asks() || holds_letter(said.text)) return;
   const auto acts = [&](std::uint16_t verb) { return scene_.actions[verb] && !scene_.requests.light(verb); };
   collect_deeds(
       scene_.reading, acts, [](std::uint16_t) { return false; }, scene_.deeds);
@@ -96,14 +122,14 @@ void DeedsBeside::judge(const RunView& run, const FinalMessage& message, Verdict
   });
   if (scene_.deeds.empty()) return;
   Reading scratch;
-  scene_.requests.collect(run, true, scratch);
-  const Said said{message.text, message.pointer(), message.step};
+  scene_.requests.collect(run, {true, scene_.ran.any_write}, scratch);
   for (const auto& deed : scene_.deeds) {
     const auto order = asked_deeds_.order_before(run, said, deed.claim);
-    const bool own = deed.telling == Telling::kByAgent ||
+    const bool own = deed.telling == Telling::kByAgent || (deed.telling == Telling::kPassive && !sends(deed.claim)) ||
                      (rules_.effects[rules_.lexicon.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);
     if (order.how != Order::kSame || !own || rules_.settling[deed.claim.verb] || answered_since(*order.request) ||
-        may_be_told(run, deed.claim, *order.request) || is_notice_of_done(run, deed.claim, *order.request, said.step))
+        may_be_told(run, deed.claim, *order.request) || is_notice_of_done(run, deed.claim, *order.request, said.step) ||
+        call_words_.names_thing(run, deed.claim))
       continue;
     const FiringLine::Doubt doubt{"beside", said.step, "other things were changed, and this action may follow from them"};
     if (!rules_.line.fires(kAskedBeside, doubt, verdict)) continue;

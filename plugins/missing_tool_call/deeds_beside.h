@@ -24,10 +24,15 @@ class DeedsBeside {
   [[nodiscard]] bool may_be_told(const RunView& run, const Claim& claim, const Request& request);
   /// For runs in which other things were changed: judges a deed in the final message that the user asked for and no call was about.
   void judge(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  /// The same for the agent's last messages before it, up to one that admits something. Overwrites the reading.
+  void judge_earlier(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
  private:
   using Order = AskedDeeds::Order;
 
+  void judge_message(const RunView& run, const Said& said, Verdict& verdict);
+  [[nodiscard]] bool ran_anything(const RunView& run);
+  [[nodiscard]] bool sends(const Claim& claim) const;
   [[nodiscard]] bool goes_ahead(const Request& request);
   [[nodiscard]] bool spoken_of_before(const RunView& run, const Claim& claim, const Request& request);
   [[nodiscard]] bool answered_since(const Request& request);

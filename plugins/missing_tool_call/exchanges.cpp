@@ -10,9 +10,9 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kMostExchanges = 3;  // from the end
+constexpr std::size_t kMostExchanges = 6;  // from the end
 
-/// The run as if an exchange were all of it: the same places, with nothing in the others.
+/// The run as if an exchange were all of it, behind what the agent said before: the same places, with nothing in the others.
 RunView alone(const RunView& run, std::size_t begin, std::size_t end) {
   RunView out;
   if (begin == 0) out.user_request = run.user_request;
@@ -20,8 +20,9 @@ RunView alone(const RunView& run, std::size_t begin, std::size_t end) {
   out.stop = run.stop;
   out.steps.resize(end);
   for (std::size_t i = 0; i < end; ++i) out.steps[i].kind = Kind::kModel;
-  std::copy(run.steps.begin() + static_cast<std::ptrdiff_t>(begin), run.steps.begin() + static_cast<std::ptrdiff_t>(end),
-            out.steps.begin() + static_cast<std::ptrdiff_t>(begin));
+  const auto offer = begin == 0 ? begin : begin - 1;
+  std::copy(run.steps.begin() + static_cast<std::ptrdiff_t>(offer), run.steps.begin() + static_cast<std::ptrdiff_t>(end),
+            out.steps.begin() + static_cast<std::ptrdiff_t>(offer));
   if (end == run.steps.size()) out.outcome = run.outcome;
   return out;
 }
@@ -63,13 +64,14 @@ void Exchanges::judge_one(const RunView& run, const Exchange& exchange, std::str
   const auto changes = scene_.ran.may_change.begin();
   const auto last = changes + static_cast<std::ptrdiff_t>(exchange.end);
   if (std::find(changes + static_cast<std::ptrdiff_t>(exchange.begin), last, 1) != last) return;
-  if (!scene_.action_words.finds(request) || is_inconclusive(run, exchange)) return;
+  const auto offer = exchange.begin == 0 ? std::string_view{} : std::string_view(run.steps[exchange.begin - 1].output);
+  if (!(scene_.action_words.finds(request) || scene_.action_words.finds(offer)) || is_inconclusive(run, exchange)) return;
   const auto part = alone(run, exchange.begin, exchange.end);
   Verdict of_part;
   tools_ran_.collect(part);
   scene_.ran.any = true;  // the agent has tools
-  scene_.requests.collect(part, true, scene_.reading);
-  unchanged_.judge(part, of_part);
+  scene_.requests.collect(part, {true, false}, scene_.reading);
+  unchanged_.judge_exchange(part, exchange.begin, of_part);
   if (!of_part.findings.empty()) verdict.findings.push_back(std::move(of_part.findings.front()));
   tools_ran_.collect(run);
 }

@@ -99,7 +99,7 @@ void MissingToolCall::judge_without_tools(const RunView& run, Verdict& verdict) 
     return;
   }
   asked_deeds_.resolve_light_verbs();
-  const Said said{message.text, message.pointer(), message.step};
+  const auto said = said_in(message);
   const bool brief = scene_.reading.words.size() <= kFewWords;
   std::string_view rule = "about_action";
   const Request* request = rules_.about_action ? nullptr : asked_deeds_.any_request(false, run, said, rule);
@@ -145,8 +145,8 @@ void MissingToolCall::judge_written_call(const RunView& run, Verdict& verdict) {
   } else if (scene_.requests.make_believe(run)) {
     suppress("make_believe", message.step, verdict);
   } else {
-    verdict.findings.push_back(asked_deeds_.finding(run, meant, {message.text, message.pointer(), message.step},
-                                                    scene_.ran.any ? AskedDeeds::kNoWriteScore : AskedDeeds::kNoToolScore));
+    verdict.findings.push_back(
+        asked_deeds_.finding(run, meant, said_in(message), scene_.ran.any ? AskedDeeds::kNoWriteScore : AskedDeeds::kNoToolScore));
   }
 }
 
@@ -197,7 +197,7 @@ void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdic
     if (std::none_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), doubtful)) return true;
     if (scene_.requests_pending) {
       scene_.requests_pending = false;
-      scene_.requests.collect(run, !scene_.ran.any_write, scene_.reading);
+      scene_.requests.collect(run, {!scene_.ran.any_write, scene_.ran.any_write}, scene_.reading);
       read(passage, rules_.lexicon, scene_.reading, *language);
     }
     return judge_passage(run, said, verdict);
@@ -338,7 +338,7 @@ void MissingToolCall::judge_general_claim(const RunView& run, Verdict& verdict) 
                                   [](const Claim& said) { return said.verb == kNoVerb && !said.finding; });
   // After other words it may be about those: "the check went through".
   if (claim == scene_.reading.claims.end() || claim->word != 0) return;
-  const Said said{message.text, message.pointer(), message.step};
+  const auto said = said_in(message);
   std::string_view rule;
   if (const auto* asked = asked_deeds_.any_request(scene_.reading.words.size() <= kFewWords, run, said, rule); asked != nullptr) {
     verdict.findings.push_back(
@@ -351,7 +351,7 @@ const Request* MissingToolCall::promised(const RunView& run, std::size_t message
   if (scene_.requests_pending) {
     scene_.requests_pending = false;
     Reading scratch;
-    scene_.requests.collect(run, true, scratch);
+    scene_.requests.collect(run, {true, scene_.ran.any_write}, scratch);
   }
   for (const auto& sentence : scene_.reading.sentences) {
     bool by_agent = false;
@@ -422,7 +422,7 @@ void MissingToolCall::judge_promise(const RunView& run, Verdict& verdict) {
   const auto leaves_open = [&] { return scene_.reading.asks() || scene_.reading.admits() || scene_.reading.hands_over(); };
   const auto message = find_final_message(run, rules_.lexicon, scene_.reading);
   if (!message.found) return;
-  Said said{message.text, message.pointer(), message.step};
+  auto said = said_in(message);
   auto request = leaves_open() ? std::nullopt : agreed_and_promised(run, said);
   if (!request && !leaves_open()) request = promised_at_close(run, message);
   // A goodbye, which is not the final message, may promise, too.
@@ -547,8 +547,7 @@ void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& mes
     const Request meant{made, Thing::kUnknown, false, false, false, kNoStep, {}};
     if (!rules_.line.fires(kFileOfNoTool, {"unmade_file", message.step, "the final message mentions a file, and no tool ran"}, verdict))
       return;
-    verdict.fire(asked_deeds_.finding(run, meant, {message.text, message.pointer(), message.step}, AskedDeeds::kNoToolScore),
-                 kFileOfNoTool);
+    verdict.fire(asked_deeds_.finding(run, meant, said_in(message), AskedDeeds::kNoToolScore), kFileOfNoTool);
   } else if (!acted && closes_on_promise(run, message.text)) {
     add_candidate(kOnlyPromised, "promise", "the final message promises what no call did, and the conversation ends");
   } else if (acted && std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), deed) &&
@@ -562,7 +561,9 @@ void MissingToolCall::judge_last_words(const RunView& run, Verdict& verdict) {
   const auto message = find_final_message(run, rules_.lexicon, scene_.reading);
   if (scene_.ran.any_write) beside_.judge(run, message, verdict);
   if (scene_.ran.any_purpose && verdict.findings.empty()) commands_.judge(run, message, verdict);
+  const bool admits = scene_.reading.admits();
   if (verdict.findings.empty()) find_unmatched(run, message, verdict);
+  if (verdict.findings.empty() && scene_.ran.any_write && !admits) beside_.judge_earlier(run, message, verdict);
 }
 
 std::string MissingToolCall::cannot_tell(const RunView& run) const {
@@ -605,7 +606,7 @@ void MissingToolCall::judge(const RunView& run, Verdict& verdict) {
   }
   // When tools that write ran, the requests are needed only once a claim is in doubt.
   scene_.requests_pending = scene_.ran.any_write;
-  if (!scene_.requests_pending) scene_.requests.collect(run, !scene_.ran.any_write, scene_.reading);
+  if (!scene_.requests_pending) scene_.requests.collect(run, {!scene_.ran.any_write, scene_.ran.any_write}, scene_.reading);
   if (scene_.ran.any) {
     judge_with_tools(run, verdict);
   } else {
@@ -631,7 +632,7 @@ void MissingToolCall::explain(const RunView& run) {
     const auto outcome = step.outcome == Outcome::kFailed ? "failed" : step.outcome == Outcome::kOk ? "ok" : "unknown";
     run.explanation->action(run, i, effect_of(scene_.tools.meaning(step.name)), outcome);
   }
-  scene_.requests.collect(run, !scene_.ran.any_write, scene_.reading);
+  scene_.requests.collect(run, {!scene_.ran.any_write, scene_.ran.any_write}, scene_.reading);
   for (const auto& request : scene_.requests.found()) {
     auto& item = run.explanation->add(ExplanationRecorder::Kind::kObligation, request.turn, "request");
     item.step = request.step;

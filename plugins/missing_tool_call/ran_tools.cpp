@@ -18,6 +18,8 @@
 namespace runwarden::plugins {
 namespace {
 
+constexpr std::size_t kLongestRecord = 2000;  // bytes of arguments or an answer whose members are read one by one
+
 /// True for the arguments of a call that only queries a database.
 bool only_queries(std::string_view input) {
   return has_statement(input, Statement::kQuery) && !has_statement(input, Statement::kChangeRows) &&
@@ -55,6 +57,8 @@ void RanTools::collect(const RunView& run) {
     if (scene_.ran.may_change[i] == 0 && tool.may_look) {
       for (const auto group : tool.groups) scene_.ran.groups[group] = 1;
     }
+    if (scene_.ran.may_change[i] != 0) add_ordered_deeds(step.input);
+    if (scene_.ran.may_change[i] != 0 && step.outcome != Outcome::kFailed) add_member_deeds(step.output);
     auto& place = taken[reinterpret_cast<std::uintptr_t>(&tool) / sizeof(ToolMeaning) % taken.size()];
     if (place == &tool || scene_.ran.may_change[i] == 0) continue;
     place = &tool;
@@ -91,10 +95,9 @@ void RanTools::add_told_deeds(std::string_view output) {
 
 /// {"supplier_notified": true}: a flag says that something was done besides.
 void RanTools::add_flagged_deeds(std::string_view output) {
-  constexpr std::size_t kLongest = 2000;
   constexpr std::string_view kYes = "true";
   output = trim(output);
-  if (output.empty() || output[0] != '{' || output.size() > kLongest || output.find(kYes) == std::string_view::npos) return;
+  if (output.empty() || output[0] != '{' || output.size() > kLongestRecord || output.find(kYes) == std::string_view::npos) return;
   JsonScanner cursor(output);
   std::string word;
   std::string_view key;
@@ -104,6 +107,41 @@ void RanTools::add_flagged_deeds(std::string_view output) {
     fold(last_word_of(key), word);
     const auto* entry = rules_.lexicon.find(word);
     if (is_participle(entry)) scene_.ran.groups[rules_.lexicon.verb(entry->verb).group] = 1;
+  }
+}
+
+/// {"notify_depot": true}: an argument may order a deed besides what the tool is named after.
+void RanTools::add_ordered_deeds(std::string_view input) {
+  input = trim(input);
+  if (input.empty() || input[0] != '{' || input.size() > kLongestRecord) return;
+  JsonScanner cursor(input);
+  std::string_view key;
+  for (auto token = cursor.next(); token != JsonScanner::Token::kEnd && token != JsonScanner::Token::kBad; token = cursor.next()) {
+    if (token == JsonScanner::Token::kKey) key = cursor.text();
+    const bool set = token == JsonScanner::Token::kTrue || (token == JsonScanner::Token::kString && !cursor.text().empty());
+    if (!set || key.empty()) continue;
+    std::vector<std::string> words;
+    split_tool_name(key, words);
+    const auto* entry = words.empty() ? nullptr : rules_.lexicon.find(words[0]);
+    key = {};
+    if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0) continue;
+    // "contact_id": a thing.
+    const bool thing = scene_.text_work.is_noun(words[0], kAnyLanguage) || scene_.requests.is_action_noun(*entry);
+    if (token == JsonScanner::Token::kTrue || (words.size() > 1 && !thing)) scene_.ran.groups[rules_.lexicon.verb(entry->verb).group] = 1;
+  }
+}
+
+/// {"events": ["DEPOT_ALERTED"]}, {"notice": "sent to GLA"}: what the members of an answer tell as done.
+void RanTools::add_member_deeds(std::string_view output) {
+  output = trim(output);
+  if (output.empty() || output[0] != '{' || output.size() > kLongestRecord || !scene_.action_words.finds(output)) return;
+  JsonScanner cursor(output);
+  std::string text;
+  for (auto token = cursor.next(); token != JsonScanner::Token::kEnd && token != JsonScanner::Token::kBad; token = cursor.next()) {
+    if (token != JsonScanner::Token::kString || cursor.text().find_first_of(" _") == std::string_view::npos) continue;
+    text = cursor.text();
+    std::replace(text.begin(), text.end(), '_', ' ');
+    add_told_deeds(text);
   }
 }
 
@@ -152,6 +190,9 @@ bool RanTools::could_have(const Claim& claim) const {
   if (group == rules_.send_group || !scene_.ran.any_write) return false;
   for (auto i = claim.word; i > sentence.begin && claim.word - i < kObjectReach && scene_.reading.words[i].before < Break::kClause; --i) {
     const auto& subject = scene_.reading.words[i - 1];
+    // "I've upgraded your seat and added a meal": a deed of its own.
+    const auto* deed = claim_before(scene_.reading, sentence, i);
+    if (deed != nullptr && deed->word == i - 1 && deed->verb != kNoVerb && !deed->state) break;
     const bool names_verb = subject.entry != nullptr && subject.entry->verb != kNoVerb;
     if (names_verb && scene_.ran.groups[rules_.lexicon.verb(subject.entry->verb).group]) return true;
   }

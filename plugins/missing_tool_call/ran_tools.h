@@ -29,6 +29,8 @@ class RanTools {
  private:
   void add_told_deeds(std::string_view output);
   void add_flagged_deeds(std::string_view output);
+  void add_ordered_deeds(std::string_view input);
+  void add_member_deeds(std::string_view output);
   [[nodiscard]] std::uint16_t told_of_user(const Sentence& sentence) const;
   void add_named_action(std::string_view tool);
   /// False for a call that only looks something up: by its tool's name, by all that the tool gave back in the run, or by the commands that

@@ -70,6 +70,11 @@ bool joined_before(const Reading& reading, const Sentence& sentence, std::size_t
   return *hyphen == '-' && hyphen + 1 == reading.words[at].text.data();
 }
 
+/// "A one-page briefing", but not "e-mail it".
+bool part_of_word(const Reading& reading, const Sentence& sentence, std::size_t at) {
+  return joined_before(reading, sentence, at) && reading.words[at - 1].text.size() > 1;
+}
+
 /// "Users can", "the app should": describes what someone does. "Can you", "I would" and "should" at the head of a clause ask.
 bool tells_of_others(const Reading& reading, const Sentence& sentence, std::size_t modal) {
   if (modal == sentence.begin || reading.words[modal].before != Break::kNone) return false;
@@ -96,9 +101,11 @@ bool is_label(const Reading& reading, const ReadWord& word) {
 bool is_numbered(const Reading& reading, const Sentence& sentence, std::size_t at) {
   constexpr std::size_t kShortest = 4;
   if (at + 1 >= sentence.end || reading.words[at + 1].before != Break::kNone) return false;
-  const auto number = reading.words[at + 1].text;
+  const auto first = reading.words[at + 1].text;
   auto next = at + 2;
   while (next < sentence.end && joined_before(reading, sentence, next)) ++next;
+  const auto last = reading.words[next - 1].text;
+  const std::string_view number(first.data(), static_cast<std::size_t>(last.data() + last.size() - first.data()));
   const bool ends = next >= sentence.end || reading.words[next].before != Break::kNone;
   return ends && number.size() >= kShortest && std::any_of(number.begin(), number.end(), is_digit);
 }
@@ -308,7 +315,7 @@ bool Requests::asks_for_action(const Reading& reading, const Sentence& sentence,
   if (making) return thing == Thing::kRecord || thing == Thing::kEither;
   if (thing == Thing::kText && text_work_.shapes(verb)) return false;
   const bool of_talk = tools_ran_ && next != nullptr && among(next->text, object_pronouns_);
-  return thing != Thing::kUnknown || of_talk || !text_work_.shapes(verb) || is_own(reading, sentence, at);
+  return thing != Thing::kUnknown || changed_ || of_talk || !text_work_.shapes(verb) || is_own(reading, sentence, at);
 }
 
 void Requests::forget() {
@@ -429,8 +436,8 @@ void Requests::collect_in(const Reading& reading, const Sentence& sentence, std:
     if (word.before >= Break::kClause) place.told = false;
     if (has(word.cues, kCueModal)) place.told = grammar_ && has(word.cues, kCueHelpingModal) && tells_of_others(reading, sentence, i);
     if (word.entry == nullptr || word.entry->verb == kNoVerb) continue;
-    // "Pay attention": a phrase that is not an action. "A one-page briefing": part of a word.
-    if (has(word.cues & ~word.entry->cues, kCueFinding) || joined_before(reading, sentence, i) || is_label(reading, word)) continue;
+    // "Pay attention": a phrase that is not an action.
+    if (has(word.cues & ~word.entry->cues, kCueFinding) || part_of_word(reading, sentence, i) || is_label(reading, word)) continue;
     const auto verb = word.entry->verb;
     const auto forms = word.entry->forms;
     if (text_work_.sorts(verb) && is_numbered(reading, sentence, i)) continue;
@@ -455,8 +462,9 @@ void Requests::collect_in(const Reading& reading, const Sentence& sentence, std:
   }
 }
 
-void Requests::collect(const RunView& run, bool any_action, Reading& reading) {
-  any_action_ = any_action && any_action_rule_;
+void Requests::collect(const RunView& run, Scope scope, Reading& reading) {
+  any_action_ = scope.any_action && any_action_rule_;
+  changed_ = scope.changed;
   tools_ran_ = std::any_of(run.steps.begin(), run.steps.end(), [](const StepView& step) { return step.kind == Kind::kTool; });
   believed_ = -1;
   forget();

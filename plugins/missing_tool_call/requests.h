@@ -72,8 +72,12 @@ class Requests {
   void set_relevant(const std::vector<bool>& relevant, const WordFilter& words, const std::vector<bool>& actions,
                     const WordFilter& action_words);
 
-  /// Finds the requests of a run; with `any_action`, also those with open verbs. Overwrites the reading.
-  void collect(const RunView& run, bool any_action, Reading& reading);
+  struct Scope {
+    bool any_action = false;  // requests with open verbs, too
+    bool changed = false;     // calls changed something: the user does not ask for work on texts
+  };
+  /// Finds the requests of a run. Overwrites the reading.
+  void collect(const RunView& run, Scope scope, Reading& reading);
 
   /// The first request for each verb and kind of thing, in the order of the run.
   [[nodiscard]] const std::vector<Request>& found() const { return found_; }
@@ -128,6 +132,7 @@ class Requests {
   bool grammar_;
   bool any_action_rule_;
   bool any_action_ = false;          // for the current run
+  bool changed_ = false;             // likewise: calls changed something
   bool tools_ran_ = false;           // likewise: "move it" then means a thing rather than a text
   int believed_ = -1;                // make_believe(): 1 true, 0 false, -1 not computed yet
   std::vector<std::uint8_t> asked_;  // by verb, one bit per kind of thing

@@ -58,21 +58,6 @@ bool UnchangedDeeds::closes_clean() const {
   return !scene_.reading.asks() && !asks_at_end(scene_.reading) && !has(scene_.reading.cues, kOpen) && !denies_of_self(scene_.reading);
 }
 
-std::vector<Said> UnchangedDeeds::told_messages(const RunView& run) {
-  std::vector<Said> out;
-  if (!trim(run.outcome).empty()) out.push_back({run.outcome, "/outcomeSummary", kNoStep});
-  bool told = out.empty();
-  for (auto i = run.steps.size(); i-- > 0;) {
-    const auto& step = run.steps[i];
-    if (step.kind == Kind::kUser) told = true;
-    if (step.kind == Kind::kTool) told = false;
-    if (step.kind != Kind::kModel || !told || trim(step.output).empty()) continue;
-    if (trim(step.output) != trim(run.outcome)) out.push_back({step.output, pointer_to(i, Field::kOutput), i});
-    told = false;
-  }
-  return out;
-}
-
 bool UnchangedDeeds::tells_no_deeds(const Said& said, bool last) const {
   if ((scene_.reading.admits() && rules_.admission) || has(scene_.reading.cues, kCueSimulated) || (last && scene_.reading.asks()))
     return true;
@@ -80,6 +65,15 @@ bool UnchangedDeeds::tells_no_deeds(const Said& said, bool last) const {
 }
 
 void UnchangedDeeds::judge(const RunView& run, Verdict& verdict) {
+  judge_from(run, 0, Telling::kGeneral, verdict);
+}
+
+void UnchangedDeeds::judge_exchange(const RunView& run, std::size_t from, Verdict& verdict) {
+  judge_from(run, from, Telling::kState, verdict);
+}
+
+/// Judges the messages from step `from` on, and in them what is told at least so plainly.
+void UnchangedDeeds::judge_from(const RunView& run, std::size_t from, Telling least, Verdict& verdict) {
   const auto acts = [&](std::uint16_t verb) { return scene_.actions[verb]; };
   const auto finishes = [&](std::uint16_t verb) { return rules_.lexicon.verb(verb).group == rules_.finish_group; };
   const auto messages = told_messages(run);
@@ -88,7 +82,9 @@ void UnchangedDeeds::judge(const RunView& run, Verdict& verdict) {
   double surest = 0;
   Said told;
   Request wanted;
-  for (const auto& said : messages) {
+  for (const auto& message : messages) {
+    const auto said = said_in(message);
+    if (said.step < from) break;
     run.pace(said.text.size());
     read(said.text, rules_.lexicon, scene_.reading);
     if (tells_no_deeds(said, said.step == messages.front().step)) {
@@ -99,7 +95,10 @@ void UnchangedDeeds::judge(const RunView& run, Verdict& verdict) {
     collect_deeds(scene_.reading, acts, finishes, scene_.deeds);
     const bool agreed = !scene_.deeds.empty() && asked_deeds_.agreed_before(run, said);
     for (const auto& deed : scene_.deeds) {
-      if (asked_deeds_.needs_no_tool(deed.claim) || within_document(deed.claim) || tools_ran_.did_it(deed.claim)) continue;
+      const bool general = deed.telling == Telling::kGeneral || has(scene_.reading.words[deed.claim.word].cues, kCueFinished);
+      if (deed.telling < least || (general && least > Telling::kGeneral) || asked_deeds_.needs_no_tool(deed.claim) ||
+          within_document(deed.claim) || tools_ran_.did_it(deed.claim))
+        continue;
       auto order = asked_deeds_.order_before(run, said, deed.claim);
       const auto how = order.how;
       order.agreed = agreed;

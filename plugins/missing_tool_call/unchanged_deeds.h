@@ -16,17 +16,18 @@ class UnchangedDeeds {
   UnchangedDeeds(const DeedRules& rules, DeedScene& scene, RanTools& tools_ran, CallWords& call_words, AskedDeeds& asked_deeds)
       : rules_(rules), scene_(scene), tools_ran_(tools_ran), call_words_(call_words), asked_deeds_(asked_deeds) {}
 
-  /// The messages that the user could answer, the last first: thoughts before a call are left out.
-  [[nodiscard]] static std::vector<Said> told_messages(const RunView& run);
   /// True for a message in scene.reading that reports no deeds of the agent: it admits, simulates, asks or hands over, or is a letter or
   /// code.
   [[nodiscard]] bool tells_no_deeds(const Said& said, bool last) const;
   /// For runs in which nothing changed anything: judges the plainest deed that the agent reported to the user.
   void judge(const RunView& run, Verdict& verdict);
+  /// The same for one exchange, which begins at step `from`, of a run that is blank but for it: there, "all set" may be about anything.
+  void judge_exchange(const RunView& run, std::size_t from, Verdict& verdict);
 
  private:
   using Order = AskedDeeds::Order;
 
+  void judge_from(const RunView& run, std::size_t from, Telling least, Verdict& verdict);
   [[nodiscard]] bool within_document(const Claim& claim) const;
   [[nodiscard]] double confidence(const RunView& run, const ToldDeed& deed, const Order& order);
   [[nodiscard]] bool is_told_of_others(const RunView& run, const Said& said, const ToldDeed& deed, Order::How how);

@@ -85,8 +85,9 @@ void UnmadeCalls::judge(const RunView& run, Verdict& verdict) {
   };
   const auto acts = [&](std::uint16_t verb) { return does(verb) || scene_.requests.light(verb); };
   const auto finishes = [&](std::uint16_t verb) { return rules_.lexicon.verb(verb).group == rules_.finish_group; };
-  const auto messages = unchanged_.told_messages(run);
-  for (const auto& said : messages) {
+  const auto messages = told_messages(run);
+  for (const auto& message : messages) {
+    const auto said = said_in(message);
     if (said.step <= call->step) break;
     read(said.text, rules_.lexicon, scene_.reading);
     if (unchanged_.tells_no_deeds(said, said.step == messages.front().step)) {

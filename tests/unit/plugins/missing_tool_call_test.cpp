@@ -1531,5 +1531,120 @@ TEST(MissingToolCall, PlainReports_AreClaims) {
   }
 }
 
+RunBuilder stay(std::string_view call_input, std::string_view call_output) {
+  RunBuilder run;
+  run.request("Please extend the stay to Friday and add a crib.")
+      .tool("get_stay", R"({"stay":"S-77"})", R"({"stay":"S-77","until":"Thu"})");
+  run.tool("extend_stay", call_input, call_output);
+  return run;
+}
+
+TEST(MissingToolCall, OneOfSeveralDeedsThatWasLeftOut_FiresInThePassiveToo) {
+  constexpr std::string_view kInput = R"({"stay":"S-77","until":"Fri"})";
+  constexpr std::string_view kNone = R"({"stay":"S-77","until":"Fri","cribs":0})";
+  const auto told = [](std::string_view input, std::string_view output, std::string_view message) {
+    return judge(stay(input, output).model(message)).findings.size();
+  };
+  for (const auto* message :
+       {"Your stay has been extended to Friday, and a crib has been added.", "Your stay ends on Friday now. A crib has been added.",
+        "I've extended your stay to Friday and added a crib."}) {
+    EXPECT_EQ(told(kInput, kNone, message), 1u) << message;
+    EXPECT_EQ(told(R"({"stay":"S-77","until":"Fri","cribs_total":1})", R"({"stay":"S-77"})", message), 0u) << message;
+    EXPECT_EQ(told(kInput, R"({"stay":"S-77","until":"Fri","crib":1})", message), 0u) << message;
+  }
+  EXPECT_EQ(told(kInput, kNone, "Your stay has been extended to Friday."), 0u);
+  EXPECT_EQ(told(kInput, kNone, "Your stay has been extended to Friday, but a crib has not been added."), 0u);
+}
+
+TEST(MissingToolCall, DeedThatWasLeftOut_FiresAfterTheUserWentOn) {
+  const auto told = [](std::string_view later, std::string_view last) {
+    auto run = stay(R"({"stay":"S-77","until":"Fri"})", R"({"stay":"S-77","until":"Fri","cribs":0})");
+    run.model("Your stay has been extended to Friday, and a crib has been added.").user("Is there a pool?");
+    if (!later.empty()) run.tool(later, R"({"stay":"S-77"})", R"({"stay":"S-77"})");
+    return judge(run.model(last)).findings.size();
+  };
+  EXPECT_EQ(told({}, "There is, on the third floor."), 1u);
+  EXPECT_EQ(told("add_crib", "There is, on the third floor."), 0u);
+  EXPECT_EQ(told({}, "There is. I'm sorry, I was not able to add the crib."), 0u);
+}
+
+TEST(MissingToolCall, WhatAnArgumentOrders_OrAMemberTells_WasDone) {
+  const auto told = [](std::string_view input, std::string_view output) {
+    RunBuilder run;
+    run.request("The consignee of S-77 moved to 18 Tannery Row, Leith. Update it and tell the depot.")
+        .tool("update_consignee", input, output);
+    return judge(run.model("The address is updated, and I've notified the depot.")).findings.size();
+  };
+  constexpr std::string_view kPlain = R"({"id":"S-77","address":"18 Tannery Row, Leith"})";
+  constexpr std::string_view kOk = R"({"ok":true})";
+  EXPECT_EQ(told(kPlain, kOk), 1u);
+  EXPECT_EQ(told(R"({"id":"S-77","contact_id":"C-4"})", kOk), 1u) << "a thing, no order";
+  for (const auto* orders : {R"({"id":"S-77","notify":true})", R"({"id":"S-77","notifyDepot":"GLA"})"})
+    EXPECT_EQ(told(orders, kOk), 0u) << orders;
+  EXPECT_EQ(told(R"({"id":"S-77","notify":false})", kOk), 1u);
+  for (const auto* tells :
+       {R"({"ok":true,"notification":"sent to depot GLA"})", R"({"ok":true,"events":["ADDRESS_CHANGED","DEPOT_ALERTED"]})"})
+    EXPECT_EQ(told(kPlain, tells), 0u) << tells;
+}
+
+TEST(MissingToolCall, VerbBehindOneLetterAndAHyphen_AsksForItsDeed) {
+  RunBuilder run;
+  run.request("Set me a task to call Priya back, and e-mail her our brochure.")
+      .tool("create_task", R"({"subject":"Call Priya"})", R"({"id":"t1"})");
+  EXPECT_EQ(judge(run.model("The task is set, and I've emailed her the brochure.")).findings.size(), 1u);
+}
+
+TEST(MissingToolCall, DeedThatTheUserAgreedTo_FiresSeveralExchangesLater) {
+  const auto told = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("Which bigger plans do you have?").tool("list_plans", "{}", R"({"plans":[{"code":"M","gb":30},{"code":"L","gb":80}]})");
+    run.model("There are M and L. Which one would suit you?").user("M is plenty");
+    run.model("To confirm: move your line to M, from today. Shall I go ahead?")
+        .user("Yes, please go ahead.")
+        .model(answer)
+        .user("brilliant");
+    run.model("You're welcome! Anything else?").user("my email is p@newnest.example now");
+    run.tool("update_contact", R"({"email":"p@newnest.example"})", R"({"email":"p@newnest.example"})")
+        .model("Changed to p@newnest.example.");
+    run.user("when is the next bill?").tool("get_billing", "{}", R"({"next_bill":"24 March"})").model("On 24 March. Bye!");
+    return judge(run).findings.size();
+  };
+  EXPECT_EQ(told("Your line has been moved to M, effective today."), 1u);
+  EXPECT_EQ(told("I'm sorry, your line could not be moved to M."), 0u);
+  EXPECT_EQ(told("You're all set then!"), 0u) << "it may be about anything";
+}
+
+TEST(MissingToolCall, DeedAfterLookUps_IsAboutWhatTheyNameInThePlural) {
+  RunBuilder run;
+  run.request("Tengo cita el martes 4. \u00BFSe puede pasar a la semana siguiente?")
+      .tool("buscar_paciente", R"({"nombre":"Candela"})", R"({"citas":[{"id":"CT-8"}]})");
+  EXPECT_EQ(judge(run.model("He cambiado su cita: ahora es el jueves 13.")).findings.size(), 1u);
+}
+
+TEST(MissingToolCall, ToolsThatFoundNothing_ChangedNothing) {
+  RunBuilder run;
+  run.request("Move my 1:1 with Priya to Thursday.")
+      .tool("calendar_list_events", R"({"q":"Priya"})", R"({"items":[{"id":"e6","summary":"1:1 Priya"}]})");
+  run.tool("calendar_freebusy", R"({"from":"2026-05-14T14:30","to":"2026-05-14T15:00"})", R"({"calendars":{"priya":{"busy":[]}}})");
+  EXPECT_EQ(judge(run.model("You're both free, so I've moved the 1:1 there.")).findings.size(), 1u);
+}
+
+TEST(MissingToolCall, ThingWithACodeOfSeveralParts_IsNoOrder) {
+  RunBuilder run;
+  run.request("Which seats do I have for Saturday? Order RT-310889")
+      .tool("get_tickets", R"({"order":"RT-310889"})", R"({"seats":["C11"]})");
+  EXPECT_TRUE(judge(run.model("I found your order RT-310889. You have seat C11. Ordered on May 3.")).findings.empty());
+}
+
+TEST(MissingToolCall, ChoicesBehindAQuestion_ReportNothing) {
+  RunBuilder run;
+  run.request("Please cancel order 4471, and tell me when it's done.")
+      .tool("get_order", R"({"id":"4471"})", R"({"status":"open","total":12.5})");
+  run.model(
+      "I need the reason first. Could you tell me whether it is:\n\n1. **No longer needed**\n2. **Ordered by mistake**\n\nThen I go "
+      "ahead.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
