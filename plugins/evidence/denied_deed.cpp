@@ -47,7 +47,15 @@ class Answer {
     fails_by_number_ |= token == Token::kNumber && among(key, words_.members) && is_failed_status(value);
     explained_ |= token == Token::kString && among(key, words_.explaining) && !trim(value).empty();
     denied_ |= fails_by_number_ && explained_;
+    // {"refund_issued": false, "reason": "over the limit"}: a flag alone may tell a state.
+    left_out_ |= token == Token::kFalse && names_deed(key);
+    reasoned_ |= token == Token::kString && among(last_word_of(key), words_.reasons) && !trim(value).empty();
   }
+
+  [[nodiscard]] bool lists_errors(std::string_view key) const { return among(key, words_.errors) || among(key, words_.failures); }
+
+  /// Records that a list of errors has an item.
+  void add_error() { reasoned_ = true; }
 
   /// Records what a member of an object within the answer says, `depth` objects in. It may tell of a thing rather than of the action, so
   /// only flags of the action and outcomes that refuse count, and of outcomes only the outermost.
@@ -78,11 +86,14 @@ class Answer {
 
   /// True when some member says that the action was not done, and none says that it was. Beside an outcome that refuses and its reason, a
   /// number counts other things: {"status": "rejected", "reason": "full", "booked": 14}.
-  [[nodiscard]] bool denied() const { return (denied_ || refused_at_ < settled_at_) && !done_ && (!counted_ || (refused_ && explained_)); }
+  [[nodiscard]] bool denied() const {
+    const bool denied = denied_ || refused_at_ < settled_at_ || (left_out_ && reasoned_);
+    return denied && !done_ && (!counted_ || (refused_ && explained_));
+  }
 
  private:
   bool denies(std::string_view key, Token token, std::string_view value) {
-    if (token == Token::kFalse) return among(key, words_.taken) || is_own_deed(key);
+    if (token == Token::kFalse) return among(key, words_.taken) || among(key, words_.counts) || is_own_deed(key);
     if (token == Token::kTrue) return among(key, words_.failures) && !is_meant(folded_key(key));
     if (token == Token::kNumber) {
       if (among(key, words_.status_codes)) return is_failed_status(value);
@@ -153,6 +164,12 @@ class Answer {
     return word.size() >= kEnding + kShortest && tool_.find(word.substr(0, word.size() - kEnding)) != std::string::npos;
   }
 
+  /// True for a member named after a deed of any kind: "submitted", "invitesSent".
+  bool names_deed(std::string_view key) {
+    fold(last_word_of(key), word_);
+    return is_participle(lexicon_.find(word_));
+  }
+
   bool is_own_deed(std::string_view participle) {
     fold(participle, word_);
     const auto* entry = lexicon_.find(word_);
@@ -189,6 +206,8 @@ class Answer {
   std::size_t settled_at_ = std::string::npos;  // how many objects in an outcome does not
   bool fails_by_number_ = false;
   bool explained_ = false;
+  bool left_out_ = false;  // a flag says that something was not done
+  bool reasoned_ = false;  // a member says why, or lists errors
   std::string tool_;
   std::string input_;
   std::string word_;
@@ -224,6 +243,7 @@ bool add_list(JsonScanner& cursor, std::string_view name, Answer& answer) {
   std::string_view key;
   auto token = cursor.next();
   if (token == Token::kArrayEnd) answer.add(name, token, {});
+  if (token != Token::kArrayEnd && answer.lists_errors(name)) answer.add_error();
   for (; cursor.depth() >= level; token = cursor.next()) {
     if (token == Token::kBad || token == Token::kEnd) return false;
     if (token == Token::kObject && cursor.depth() == level + 1) ++items;

@@ -28,6 +28,7 @@ OutcomeWords::OutcomeWords(const Vocabulary& vocabulary)
       status_codes(vocabulary.words(Key::kStatusCodeMembers)),
       codes(vocabulary.words(Key::kCodeMembers)),
       explaining(vocabulary.words(Key::kExplainingMembers)),
+      reasons(vocabulary.words(Key::kReasonMembers)),
       former(vocabulary.words(Key::kFormerWords)),
       contradicted(vocabulary.words(Key::kContradictedDeeds)),
       moving(vocabulary.words(Key::kMovingMembers)) {}

@@ -91,6 +91,24 @@ bool CallOutcomes::denies_in_words(std::string_view output, std::span<const std:
   return scene_.scratch.denies || (scene_.scratch.admits() && scene_.scratch.claims.empty());
 }
 
+/// "Too late to cancel", "The room is occupied": a short text that reports no deed and has a word of refusal that is not the call's own.
+bool CallOutcomes::refuses_in_words(const StepView& step, std::span<const std::uint16_t> groups) {
+  constexpr std::size_t kLongest = 80;
+  const auto output = trim(step.output);
+  if (output.empty() || output.size() > kLongest || output.find_first_of("{[\"\n") != std::string_view::npos) return false;
+  if (!refusals_.may_be_in(output)) return false;
+  read(output, rules_.lexicon, scene_.scratch);
+  const auto other_deed = [&](const Claim& claim) { return claim.verb == kNoVerb || !rules_.hindering[claim.verb]; };
+  if (std::any_of(scene_.scratch.claims.begin(), scene_.scratch.claims.end(), other_deed)) return false;
+  if (reports_done(scene_.scratch, groups, rules_.lexicon)) return false;
+  fold(std::string(step.name).append(" ").append(step.input), scene_.folded_value);
+  HashSet words;
+  for (const auto& word : scene_.scratch.words) {
+    if (scene_.folded_value.find(word.text) == std::string::npos) words.insert(hash_bytes(word.text));
+  }
+  return refusals_.in(scene_.scratch.folded, words);
+}
+
 /// {"to": "ann@...", "smtp": "550 5.1.1 User unknown"}: a member holds what another system answered, and that is a failure.
 bool CallOutcomes::passes_failure_on(const StepView& step) const {
   constexpr std::size_t kLongest = 1000;
@@ -150,7 +168,7 @@ bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, std::strin
            (exits_with_failure(step.output) && !only_look(step.input, rules_.content.tools.calls));
   }
   return tool.group != 0 && (exits_with_failure(step.output) || denies_in_words(step.output, tool.groups) || passes_failure_on(step) ||
-                             has_failed_cell(step.output, rules_.outcome_words) ||
+                             refuses_in_words(step, tool.groups) || has_failed_cell(step.output, rules_.outcome_words) ||
                              denies_own_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon, scene_.scratch));
 }
 

@@ -14,7 +14,7 @@ namespace runwarden::plugins {
 /// One owner, one thread at a time, as all that works on a scene.
 class CallOutcomes {
  public:
-  CallOutcomes(const FailureRules& rules, FailureScene& scene) : rules_(rules), scene_(scene) {}
+  CallOutcomes(const FailureRules& rules, FailureScene& scene) : rules_(rules), scene_(scene), refusals_(rules.refusals) {}
 
   /// Fills failed and failures of the scene. Linear in the size of the run.
   void collect(const RunView& run);
@@ -38,6 +38,7 @@ class CallOutcomes {
   void find_odd_calls(const RunView& run);
   void find_followed_up(const RunView& run);
   [[nodiscard]] bool hard_word_in(const StepView& step);
+  [[nodiscard]] bool refuses_in_words(const StepView& step, std::span<const std::uint16_t> groups);
   [[nodiscard]] bool denies_in_words(std::string_view output, std::span<const std::uint16_t> groups);
   [[nodiscard]] bool passes_failure_on(const StepView& step) const;
   [[nodiscard]] bool shows_alert(std::string_view page);
@@ -48,6 +49,7 @@ class CallOutcomes {
 
   const FailureRules& rules_;
   FailureScene& scene_;
+  Phrases refusals_;
 };
 
 }  // namespace runwarden::plugins

@@ -35,6 +35,7 @@ FailureRules::FailureRules(std::string_view settings_json) {
   trouble_signs = settings.vocabulary().words(Key::kProgramTrouble);
   all_words = settings.vocabulary().words(Key::kAllWords);
   passing_reports = Phrases(settings.vocabulary().words(Key::kPassingReports));
+  refusals = Phrases(settings.vocabulary().words(Key::kRefusals));
   contrast_words = settings.vocabulary().words(Key::kContrastWords);
   answer_labels = settings.vocabulary().words(Key::kAnswerLabels);
   outcome_words = OutcomeWords(settings.vocabulary());

@@ -36,6 +36,7 @@ struct FailureRules {
   std::vector<std::string> all_words;
   std::vector<std::string> contrast_words;
   Phrases passing_reports;  // "all tests pass"
+  Phrases refusals;         // "too late"
   std::vector<std::string> answer_labels;
   std::vector<bool> hindering;  // by verb
   std::uint16_t finish_group = 0;

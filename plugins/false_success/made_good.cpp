@@ -15,6 +15,7 @@
 #include "evidence/expression.h"
 #include "evidence/trouble.h"
 #include "evidence/undone.h"
+#include "evidence/waiting.h"
 #include "false_success/call_texts.h"
 
 namespace runwarden::plugins {
@@ -517,6 +518,24 @@ bool MadeGood::went_on_with_given(const RunView& run, std::size_t failed) {
   return false;
 }
 
+/// "Circe: not renewed": the message denies the action as often as it failed.
+bool MadeGood::denies_as_often(const RunView& run, const FailedStep& failed) {
+  const auto& name = run.steps[failed.step].name;
+  const auto& groups = scene_.recovery.meaning(name).groups;
+  std::size_t denials = 0;
+  for (const auto& sentence : scene_.reading.sentences) {
+    for (auto i = sentence.begin; i < sentence.end; ++i) {
+      const auto* entry = scene_.reading.words[i].entry;
+      if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) continue;
+      const bool own = std::find(groups.begin(), groups.end(), rules_.lexicon.verb(entry->verb).group) != groups.end();
+      if (own && negated_before(scene_.reading, sentence, i)) ++denials;
+    }
+  }
+  return denials > 0 && std::count_if(scene_.failed.begin(), scene_.failed.end(), [&](const FailedStep& other) {
+                          return !other.recovered && run.steps[other.step].name == name;
+                        }) <= static_cast<std::ptrdiff_t>(denials);
+}
+
 /// True when a later call ran the failed command with more to it, and succeeded: `kubectl --context deploy set image ...`.
 bool MadeGood::rerun_with_more(const RunView& run, std::size_t failed) {
   constexpr std::size_t kLongest = 2000, kFewest = 2, kMost = 64;  // bytes of a command, and its words
@@ -573,13 +592,16 @@ std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const Fai
     return Silence{"recovery", "a later call of a different kind concerns the same file or address"};
   if (rules_.no_claim && !scene_.recovery.meaning(step.name).reads && asks_about_findings())
     return Silence{"no_claim", "the final message reports what was found and asks how to continue"};
-  if (rules_.recovery && !tells_failed_state(step.output, rules_.outcome_words) && quotes_given(run, failed.step))
+  if (rules_.recovery && !tells_failed_state(step.output, rules_.outcome_words) && !is_waiting(step, rules_.outcome_words) &&
+      quotes_given(run, failed.step))
     return Silence{"recovery", "the final message uses an id that the failed call itself returned"};
   if (rules_.no_claim && already_so(step))
     return Silence{"no_claim", "the failure says that this was already done, and the message claims no more"};
   if (rules_.admission && !claims_.verb_claimed(scene_.recovery.meaning(step.name), MessageClaims::Claimed::by_name) &&
       denies_action(step.name))
     return Silence{"admission", "the final message says that this very action is not possible"};
+  if (rules_.admission && denies_as_often(run, failed))
+    return Silence{"admission", "the final message says as often as the action failed that it was not done"};
   if (rules_.admission && trouble_told(step, message))
     return Silence{"admission", "the final message says that the call's object is missing or that the call failed"};
   return std::nullopt;

@@ -11,6 +11,13 @@
 namespace runwarden::plugins {
 namespace {
 
+/// True for a word within a text that is part of a JSON member's name: "request" in {"request_id": 7}.
+bool in_member_name(std::string_view text, std::string_view word) {
+  auto at = static_cast<std::size_t>(word.data() - text.data()) + word.size();
+  while (at < text.size() && (is_word_byte(text[at]) || text[at] == '_' || text[at] == '-')) ++at;
+  return at + 1 < text.size() && text[at] == '"' && text[at + 1] == ':';
+}
+
 /// "refund" of "your refund's been sent".
 std::string_view without_possessive(std::string_view word) {
   constexpr std::string_view kPossessive = "'s";
@@ -331,6 +338,17 @@ bool MessageClaims::gives_its_reason(const StepView& step) {
   return words > 0 && repeated * 2 >= words;
 }
 
+/// "Filled up to its capacity": the clause before a word reports the tool's own action as done.
+bool MessageClaims::tells_own_deed_before(const Sentence& sentence, std::uint32_t word, const ToolMeaning& tool) const {
+  constexpr std::uint32_t kReach = 8;
+  const auto* claim = claim_before(scene_.reading, sentence, word);
+  if (claim == nullptr || claim->verb == kNoVerb || claim->state || word - claim->word > kReach) return false;
+  for (auto i = claim->word + 1; i <= word; ++i) {
+    if (scene_.reading.words[i].before >= Break::kComma || has(scene_.reading.words[i].cues, kCueConjunction)) return false;
+  }
+  return std::find(tool.groups.begin(), tool.groups.end(), rules_.lexicon.verb(claim->verb).group) != tool.groups.end();
+}
+
 bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step) {
   constexpr std::size_t kTelling = 6, kBesideTool = 4;
   std::vector<std::string> tool;
@@ -339,15 +357,19 @@ bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step)
   fold(quote(failure_text(step)), scene_.folded);
   WordCursor cursor(scene_.folded);
   for (RawWord word; cursor.next(word);) {
-    if (word.text.size() < kBesideTool) continue;
+    if (word.text.size() < kBesideTool || in_member_name(scene_.folded, word.text)) continue;
     const auto* known = rules_.lexicon.find(word.text);
     const bool telling = word.text.size() >= kTelling;
     if (!telling && known != nullptr && (known->verb != kNoVerb || is_small(*known))) continue;
-    const auto said = [&](const ReadWord& other) { return other.text == word.text; };
+    const auto& meaning = scene_.recovery.meaning(step.name);
     // A short word tells beside what the tool is named after: "their fax was busy".
     const auto told = [&](const Sentence& sentence) {
       const auto begin = scene_.reading.words.begin() + sentence.begin, end = scene_.reading.words.begin() + sentence.end;
-      if (std::none_of(begin, end, said)) return false;
+      auto said = begin;
+      while (said != end && (said->text != word.text ||
+                             tells_own_deed_before(sentence, static_cast<std::uint32_t>(said - scene_.reading.words.begin()), meaning)))
+        ++said;
+      if (said == end) return false;
       return telling || std::any_of(begin, end, [&](const ReadWord& other) {
                return std::any_of(tool.begin(), tool.end(), [&](const auto& name) { return hash_noun(name) == hash_noun(other.text); });
              });

@@ -760,6 +760,29 @@ bool PassedOver::reports_deed(const StepView& step) {
   return reports_done(scene_.scratch, groups, rules_.lexicon);
 }
 
+/// True when a passage of an output was in an earlier one: a diff of files that were read before tells of their trouble, not of its own.
+bool PassedOver::shows_again(const RunView& run, std::size_t at) {
+  constexpr std::size_t kShortest = 24, kMost = 8;  // bytes of a passage, and passages looked for
+  constexpr std::string_view kMarks = "+-<> ";      // before the lines of a diff
+  const auto output = run.steps[at].output;
+  std::size_t looked = 0;
+  const auto seen = [&](std::string_view passage) {
+    passage.remove_prefix(std::min(passage.find_first_not_of(kMarks), passage.size()));
+    if (passage.size() < kShortest || looked++ == kMost) return false;
+    return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(at), [&](const StepView& before) {
+      run.pace(before.output.size());
+      return before.kind == Kind::kTool && before.output.find(passage) != std::string_view::npos;
+    });
+  };
+  // A JSON text holds a line's end as an escape.
+  for (std::size_t begin = 0; begin < output.size() && looked <= kMost;) {
+    const auto end = std::min(output.find_first_of("\n\\\"", begin), output.size());
+    if (seen(output.substr(begin, end - begin))) return true;
+    begin = end + (end < output.size() && output[end] == '\\' ? 2 : 1);
+  }
+  return false;
+}
+
 /// True when the output in scene_.scratch, of the tool's last call, plainly tells of trouble with a deed, and the message in scene_.reading
 /// makes no exception.
 bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
@@ -771,7 +794,7 @@ bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
   const auto contrasts = [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); };
   if (std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), contrasts)) return false;
   Parts parts;
-  return tells_plain_trouble() && !reports_deed(step) && may_be_deed(step) && !read_parts(step, parts);
+  return tells_plain_trouble() && !reports_deed(step) && may_be_deed(step) && !read_parts(step, parts) && !shows_again(run, at);
 }
 
 void PassedOver::find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict) {

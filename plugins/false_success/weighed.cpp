@@ -124,6 +124,7 @@ std::span<const std::string_view> FalseSuccess::weights_of() {
 /// When no rule was sure but one left a candidate: computes the confidence from everything known about the failure, with weights learned
 /// on labeled runs.
 void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
+  constexpr double kNoClaim = 0.55;
   const auto failed = doubtful(verdict);
   if (!failed) return;
   const auto message = find_final_message(run, rules_.lexicon, scene_.reading);
@@ -136,7 +137,9 @@ void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
   measure_failure(run, *failed);
   measure_telling(run, *failed, message);
   weighed_ = true;
-  const double sure = kWeights.confidence(measures_.values());
+  const double weighed = kWeights.confidence(measures_.values());
+  // Whatever the rest tells, a message without a claim claims nothing that failed.
+  const double sure = scene_.reading.claims.empty() ? std::min(weighed, kNoClaim) : weighed;
   if (run.explanation != nullptr) run.explanation->rule("weighed", "no", failed->step, measures_.text(), sure);
   if (sure < FiringLine::kCandidate) verdict.withdraw_candidates(kCandidates, kUnlikely);
   if (sure < FiringLine::kWide) return;

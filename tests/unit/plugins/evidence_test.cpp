@@ -401,6 +401,16 @@ TEST(DeniedDeed, IsToldByACountOfNone_AnEmptyList_OrANo) {
   EXPECT_FALSE(denies("post_notice", "{}", R"({"posted":"yes"})", "post"));
 }
 
+TEST(DeniedDeed, IsToldByAFlagOfAnyDeed_BesideAReasonOrErrors) {
+  EXPECT_TRUE(denies("give_back", "{}", R"({"charge":"c-7","refund_issued":false,"reason":"over the limit of agents"})", "return"));
+  EXPECT_TRUE(denies("move_recipe", "{}", R"({"recipe":"r-7","submitted":false,"errors":[{"field":"class","text":"once only"}]})", "move"));
+  EXPECT_TRUE(denies("move_recipe", "{}", R"({"uebermittelt":false,"grund":"gesperrt"})", "move"));
+  EXPECT_TRUE(denies("set_heat", "{}", R"({"state":"off","changed":false})", "set"));
+  EXPECT_FALSE(denies("create_order", "{}", R"({"order":"o-7","paid":false,"shipped":false})", "create")) << "a state";
+  EXPECT_FALSE(denies("create_order", "{}", R"({"order":"o-7","paid":false,"errors":[]})", "create"));
+  EXPECT_FALSE(denies("create_order", "{}", R"({"order":"o-7","paid":true,"reason":"gift"})", "create"));
+}
+
 TEST(DeniedDeed, IsToldByACodeThatDeniesIt_WithinTheAnswer) {
   EXPECT_TRUE(
       denies("extend_berth", "{}", R"({"http":200,"result":{"berth":"C-4","outcome":"NOT_APPLIED","cause":{"code":"TAKEN"}}})", "extend"));
