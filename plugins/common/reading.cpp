@@ -664,8 +664,24 @@ bool closes_quotation(std::string_view line) {
   return std::any_of(std::begin(kQuotes), std::end(kQuotes), [&](auto mark) { return line.ends_with(mark); });
 }
 
-/// Copies the message without its quoted lines, "> Dear Ms Ray, ...", and without the quoted words that a line with a colon offers: "You
-/// could write:", then lines from one quotation mark to another. False when there are none.
+/// True for a line that is a rule of Markdown: "---".
+bool is_rule(std::string_view line) {
+  return line.size() >= 3 && line.find_first_not_of(line[0]) == std::string_view::npos &&
+         (line[0] == '-' || line[0] == '*' || line[0] == '_');
+}
+
+/// The end of the next line that is a rule; npos for none.
+std::size_t closing_rule(std::string_view text, std::size_t at) {
+  while (at < text.size()) {
+    const auto begin = at + 1;
+    at = std::min(text.find('\n', begin), text.size());
+    if (begin < text.size() && is_rule(trim(text.substr(begin, at - begin)))) return at;
+  }
+  return std::string_view::npos;
+}
+
+/// Copies the message without its quoted lines, "> Dear Ms Ray, ...", and without the words that a line with a colon offers: "You could
+/// write:", then lines from one quotation mark to another, or from one rule to another. False when there are none.
 bool leave_quotations_out(std::string_view text, std::string& prose) {
   if (text.find('>') == std::string_view::npos && text.find(":\n") == std::string_view::npos) return false;
   constexpr std::size_t kShortest = 80;  // bytes of a quotation; a shorter one may be an error that the agent reports
@@ -673,6 +689,7 @@ bool leave_quotations_out(std::string_view text, std::string& prose) {
   bool any = false;
   bool offered = false;      // the last line that is not empty ends in a colon
   std::size_t searched = 0;  // no quotation closes before it
+  std::size_t ruled = 0;     // likewise for a rule
   for (std::size_t at = 0; at < text.size();) {
     auto end = std::min(text.find('\n', at), text.size());
     const auto line = trim(text.substr(at, end - at));
@@ -684,6 +701,11 @@ bool leave_quotations_out(std::string_view text, std::string& prose) {
       quoted |= last - at >= kShortest && closes_quotation(trim(text.substr(at, last - at)));
       if (quoted) end = last;
       searched = last;
+    } else if (offered && at >= ruled && is_rule(line)) {
+      const auto close = closing_rule(text, end);
+      quoted = close != std::string_view::npos;
+      if (quoted) end = close;
+      ruled = close;
     }
     any |= quoted;
     if (!quoted) prose.append(text.substr(at, end - at));
@@ -694,10 +716,38 @@ bool leave_quotations_out(std::string_view text, std::string& prose) {
   return any;
 }
 
+/// Elements of messages that are not for the user: what a model thinks before it answers, and code that it wants run.
+constexpr std::string_view kAsides[] = {"think",      "thought",    "thoughts", "thinking", "reasoning",
+                                        "scratchpad", "reflection", "execute",  "code"};
+
+/// Copies the message without such elements, "<think>...</think>"; some templates leave the first tag out. False when there are none, or
+/// nothing but them.
+bool leave_asides_out(std::string_view text, std::string& prose) {
+  constexpr std::string_view kEnd = "</";
+  constexpr std::size_t kLongest = 12;  // bytes of a name, and its bracket
+  const auto first = text.find(kEnd);
+  if (first == std::string_view::npos) return false;
+  bool any = false;
+  std::size_t from = 0;
+  for (auto end = first; end != std::string_view::npos; end = text.find(kEnd, end + 1)) {
+    const auto name = text.substr(end + kEnd.size(), std::min(kLongest, text.substr(end + kEnd.size(), kLongest).find('>')));
+    if (std::find(std::begin(kAsides), std::end(kAsides), name) == std::end(kAsides)) continue;
+    const auto tag = std::string("<").append(name).append(">");
+    const auto open = text.substr(from, end - from).find(tag);
+    prose.append(text.substr(from, open == std::string_view::npos ? 0 : open)).append("\n\n");
+    from = std::min(text.size(), end + kEnd.size() + name.size() + 1);
+    any = true;
+  }
+  if (any) prose.append(text.substr(from));
+  return any && !trim(prose).empty();
+}
+
 std::string_view prose_of(std::string_view message, std::string& buffer, bool& has_code) {
   std::string told;
   message = told_of(message, told);
   std::string prose;
+  if (leave_asides_out(message, prose)) told = std::move(prose), message = told;
+  prose.clear();
   if (open_envelope(message, prose)) told = std::move(prose), message = told;
   prose.clear();
   has_code = leave_code_out(message, prose);

@@ -136,6 +136,19 @@ bool ends_with_class(std::string_view text) {
   return opens_with_class(trim(text.substr(text.rfind('\n') + 1)));
 }
 
+bool is_traceback(std::string_view text) {
+  constexpr std::string_view kOpenings[] = {"Traceback (most recent call last)", "Cell In["};
+  constexpr int kLines = 5;
+  text = trim(text);
+  if (std::none_of(std::begin(kOpenings), std::end(kOpenings), [&](auto opening) { return text.starts_with(opening); })) return false;
+  for (int i = 0; i < kLines && !text.empty(); ++i) {
+    const auto line = text.rfind('\n');
+    if (opens_with_class(trim(text.substr(line + 1)))) return true;
+    text = line == std::string_view::npos ? std::string_view{} : trim(text.substr(0, line));
+  }
+  return false;
+}
+
 bool is_failed_status(std::string_view digits) {
   return digits.size() == 3 && (digits[0] == '4' || digits[0] == '5') && is_digit(digits[1]) && is_digit(digits[2]);
 }
@@ -367,7 +380,8 @@ std::string_view ShortSigns::without_marks(std::string_view text) const {
 }
 
 ShortSign ShortSigns::read_text(std::string_view text) const {
-  if (ends_with_class(text) || is_status_line(text) || is_error_page(text) || is_xml_fault(text)) return ShortSign::kFailed;
+  if (ends_with_class(text) || is_traceback(text) || is_status_line(text) || is_error_page(text) || is_xml_fault(text))
+    return ShortSign::kFailed;
   const auto bare = without_marks(text);
   auto sign = ShortSign::kFailed;
   if (!opens_with_class(bare)) {

@@ -123,6 +123,10 @@ class ShortSigns {
 /// True when the last line of a text names an exception: "IndentationError: expected an indented block". Linear; any thread.
 [[nodiscard]] bool ends_with_class(std::string_view text);
 
+/// True for the report of an exception that one of the last lines names, although a runner adds a line of its own behind it. Linear; any
+/// thread.
+[[nodiscard]] bool is_traceback(std::string_view text);
+
 /// True for the number of an HTTP error status, 400 to 599.
 [[nodiscard]] bool is_failed_status(std::string_view digits);
 

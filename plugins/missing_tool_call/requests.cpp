@@ -255,7 +255,10 @@ bool Requests::is_request(const Reading& reading, std::size_t at) const {
   if (has(previous.cues, kCueSelf | kCueModal | kCueConjunction | kCueOffer)) return true;
   // "Via email".
   if (has(previous.cues, kCuePreposition) && !has(previous.cues, kCueAdverb | kCueAuxiliary | kCuePlease)) return false;
-  if (has(previous.cues, kCueDeterminer | kCueNounSign | kCueAuxiliary) || text_work_.is_noun(previous.text, reading.language))
+  // "The $25 charge", "for 20 transfers".
+  const bool counted = is_digit(previous.text[0]) && at >= 2 && previous.before == Break::kNone &&
+                       has(reading.words[at - 2].cues, kCueDeterminer | kCuePreposition);
+  if (counted || has(previous.cues, kCueDeterminer | kCueNounSign | kCueAuxiliary) || text_work_.is_noun(previous.text, reading.language))
     return false;
   if (has(previous.cues, kCueAdverb | kCueNegation) || ends_like(previous.text, lexicon_.adverb_endings)) return true;
   // "Quiero cancelar": the infinitive of a wish. "I need cancellation" names no verb.

@@ -53,11 +53,13 @@ INSTANTIATE_TEST_SUITE_P(
                     Said{"AccessDenied: not your berth", kFailed}, Said{"<soap:Fault>locked</soap:Fault>", kFailed},
                     Said{R"(<answer status="error">no</answer>)", kFailed}, Said{"smtp: 550 5.1.1 unknown user", kFailed},
                     Said{"Nothing happens.", kAction}, Said{"Insufficient funds", kAction}, Said{"0 of 3 notices delivered", kAction},
-                    Said{"The berth has just been taken by the Heron.", kAction}, Said{"Pump 3 offline", kAction}));
+                    Said{"The berth has just been taken by the Heron.", kAction}, Said{"Pump 3 offline", kAction},
+                    Said{"Cell In[2], line 4\n  pump(\n  ^\nSyntaxError: never closed\nYou have 3 steps left.", kFailed}));
 
 INSTANTIATE_TEST_SUITE_P(Figures, ShortText,
-                         testing::Values(Said{"409 - 12", kNone}, Said{"409 berths", kNone}, Said{"250 2.0.0 OK: queued", kNone},
-                                         Said{R"(<berths status="ok"/>)", kNone}, Said{"3 of 3 notices delivered", kNone}));
+                         testing::Values(Said{"409 - 12", kNone}, Said{"409 berths", kNone}, Said{"Cell In[2], line 4\nAll well.", kNone},
+                                         Said{"250 2.0.0 OK: queued", kNone}, Said{R"(<berths status="ok"/>)", kNone},
+                                         Said{"3 of 3 notices delivered", kNone}));
 
 INSTANTIATE_TEST_SUITE_P(NotThere, ShortText,
                          testing::Values(Said{"File not found: till.csv", kNotThere}, Said{"404 Not Found", kNotThere},
