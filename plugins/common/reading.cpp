@@ -218,6 +218,13 @@ bool phrase_stands_at(const Reading& out, const Phrase& phrase, std::uint32_t at
   return true;
 }
 
+/// "No problem, that's cancelled": up to `end`, where a break follows, the sentence denies nothing and stands by itself.
+void take_as_courtesy(Reading& out, const Sentence& sentence, std::uint32_t end) {
+  if (end < sentence.end && out.words[end].before == Break::kNone) return;
+  for (auto i = sentence.begin; i < end; ++i) out.words[i].cues &= ~(kCueNegation | kCueTrouble | kCueAdmission | kCueNothingFound);
+  if (end < sentence.end) out.words[end].before = std::max(out.words[end].before, Break::kClause);
+}
+
 void mark_phrases(const Lexicon& lexicon, Reading& out, const Sentence& sentence) {
   for (auto i = sentence.begin; i < sentence.end; ++i) {
     const auto* entry = out.words[i].entry;
@@ -229,6 +236,8 @@ void mark_phrases(const Lexicon& lexicon, Reading& out, const Sentence& sentence
       const auto& phrase = lexicon.phrase(begins.phrase);
       if (!phrase_stands_at(out, phrase, i, sentence.end)) continue;
       for (std::size_t k = 0; k < phrase.words.size(); ++k) out.words[i + k].cues |= phrase.cues;
+      if (i == sentence.begin && has(phrase.cues, kCueGoodbye))
+        take_as_courtesy(out, sentence, i + static_cast<std::uint32_t>(phrase.words.size()));
     }
   }
 }

@@ -67,6 +67,9 @@ class Answer {
     at = std::min(at, depth);
   }
 
+  /// True for a member that says whether the action was done.
+  [[nodiscard]] bool is_flag(std::string_view key) { return among(key, words_.taken) || among(key, words_.good) || is_own_deed(key); }
+
   /// True for a member that tells an outcome in a word that refuses.
   [[nodiscard]] bool is_refused(std::string_view key, std::string_view value) {
     if (!among(last_word_of(key), words_.members)) return false;
@@ -93,10 +96,11 @@ class Answer {
 
  private:
   bool denies(std::string_view key, Token token, std::string_view value) {
-    if (token == Token::kFalse) return among(key, words_.taken) || among(key, words_.counts) || is_own_deed(key);
+    if (token == Token::kFalse) return among(key, words_.taken) || among(key, words_.counts) || is_own_deed(key) || is_own_outcome(key);
     if (token == Token::kTrue) return among(key, words_.failures) && !is_meant(folded_key(key));
     if (token == Token::kNumber) {
       if (among(key, words_.status_codes)) return is_failed_status(value);
+      if (among(key, words_.error_members)) return value != "0";
       return value == "0" && (among(key, words_.counts) || among(key, words_.taken) || is_own_deed(key));
     }
     if (token == Token::kString && (among(key, words_.error_members) || among(key, words_.errors))) return !trim(value).empty();
@@ -164,6 +168,14 @@ class Answer {
     return word.size() >= kEnding + kShortest && tool_.find(word.substr(0, word.size() - kEnding)) != std::string::npos;
   }
 
+  /// True for a member that holds the outcome of the whole call, or of what the tool is named after: "result", "cancel_status".
+  [[nodiscard]] bool is_own_outcome(std::string_view key) const {
+    std::size_t at = 0;
+    if (!among(last_word_of(key), words_.members) || input_.find(key) != std::string::npos) return false;
+    const auto first = next_tool_word(key, at);
+    return first.size() == key.size() || tool_.find(first) != std::string::npos;
+  }
+
   /// True for a member named after a deed of any kind: "submitted", "invitesSent".
   bool names_deed(std::string_view key) {
     fold(last_word_of(key), word_);
@@ -171,6 +183,11 @@ class Answer {
   }
 
   bool is_own_deed(std::string_view participle) {
+    std::size_t at = 0;
+    const auto first = next_tool_word(participle, at);
+    const auto* auxiliary = first.size() < participle.size() ? lexicon_.find(first) : nullptr;
+    // "is_cancelled"
+    if (auxiliary != nullptr && has(auxiliary->cues, kCueAuxiliary)) participle = last_word_of(participle);
     fold(participle, word_);
     const auto* entry = lexicon_.find(word_);
     if (!is_participle(entry)) return false;
@@ -249,6 +266,7 @@ bool add_list(JsonScanner& cursor, std::string_view name, Answer& answer) {
     if (token == Token::kObject && cursor.depth() == level + 1) ++items;
     if (token == Token::kKey) key = cursor.text();
     if (token == Token::kString && cursor.depth() == level + 1 && answer.is_refused(key, cursor.text())) ++refused;
+    if (token == Token::kFalse && cursor.depth() == level + 1 && answer.is_flag(key)) ++refused;
     if (token == Token::kArray && !cursor.leave()) return false;
   }
   if (items > 0 && refused == items) answer.refuse(level);

@@ -10,7 +10,7 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kMostExchanges = 6;  // from the end
+constexpr std::size_t kMostExchanges = 4;  // from the end
 
 /// The run as if an exchange were all of it, behind what the agent said before: the same places, with nothing in the others.
 RunView alone(const RunView& run, std::size_t begin, std::size_t end) {

@@ -411,6 +411,20 @@ TEST(DeniedDeed, IsToldByAFlagOfAnyDeed_BesideAReasonOrErrors) {
   EXPECT_FALSE(denies("create_order", "{}", R"({"order":"o-7","paid":true,"reason":"gift"})", "create"));
 }
 
+TEST(DeniedDeed, IsToldByAnOutcomeThatIsFalse_OrByADryRun) {
+  EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"result":false})", "cancel"));
+  EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"cancel_status":false})", "cancel"));
+  EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"is_cancelled":false})", "cancel"));
+  EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"results":[{"id":"7","success":false}]})", "cancel"));
+  EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"error_code":17})", "cancel"));
+  EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"dry_run":true,"would_cancel":["7"]})", "cancel"));
+  EXPECT_FALSE(denies("cancel_booking", R"({"id":"7","dry_run":true})", R"({"dry_run":true})", "cancel")) << "as it was asked";
+  EXPECT_FALSE(denies("set_switch", R"({"status":false})", R"({"status":false})", "set")) << "as it was asked";
+  EXPECT_FALSE(denies("cancel_booking", R"({"id":"7"})", R"({"read_status":false})", "cancel")) << "of another thing";
+  EXPECT_FALSE(denies("cancel_booking", R"({"id":"7"})", R"({"error_code":0})", "cancel"));
+  EXPECT_FALSE(denies("cancel_booking", R"({"id":"7"})", R"({"results":[{"id":"7","success":true}]})", "cancel"));
+}
+
 TEST(DeniedDeed, IsToldByACodeThatDeniesIt_WithinTheAnswer) {
   EXPECT_TRUE(
       denies("extend_berth", "{}", R"({"http":200,"result":{"berth":"C-4","outcome":"NOT_APPLIED","cause":{"code":"TAKEN"}}})", "extend"));
