@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include "maintenance_store.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/upgrade.h"
-#include "maintenance_store.h"
 
 namespace runwarden::store {
 namespace {
@@ -255,6 +255,33 @@ TEST_F(OfflineMaintenance, BackupWhereSomethingStands_IsRefusedAndLeavesItAlone)
   EXPECT_EQ(bytes_of_file(target / "mine"), "mine");
   EXPECT_FALSE(back_up(maintenance(), path_).ok());
   EXPECT_FALSE(back_up(maintenance(), folder_.path() / "no" / "folder").ok());
+}
+
+TEST_F(OfflineMaintenance, BackupIntoTheStoreItself_IsRefused) {
+  fill();
+  const auto refused = back_up(maintenance(), path_ / "backup");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_THAT(refused.error().detail, HasSubstr("lies in the store itself; name a folder elsewhere"));
+  EXPECT_FALSE(fs::exists(path_ / "backup"));
+}
+
+TEST_F(OfflineMaintenance, BackupWhereAnotherIsWritten_IsRefusedAndLeavesItAlone) {
+  fill();
+  for (const bool there : {false, true}) {
+    const fs::path target = folder_.path() / (there ? "mounted" : "backup");
+    if (there) fs::create_directory(target);
+    std::string refusal;
+    auto first = maintenance();
+    first.on_progress = [&](const auto&) {
+      if (!refusal.empty()) return true;
+      const auto second = back_up(maintenance(), target);
+      refusal = second.ok() ? "none" : second.error().detail;
+      return true;
+    };
+    ASSERT_TRUE(back_up(first, target).ok());
+    EXPECT_THAT(refusal, HasSubstr("another copy is being written to"));
+    EXPECT_EQ(rows(target), rows(path_));
+  }
 }
 
 TEST_F(OfflineMaintenance, BackupThatIsStoppedOrKilled_LeavesNothingThatLooksFinished) {

@@ -2,14 +2,17 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
@@ -150,12 +153,14 @@ class Pump {
   std::uint64_t bytes_ = 0;
 };
 
-// Deletes the folder and everything in it, unless it was kept.
+// Deletes the folder and everything in it, unless it was kept. Locked as long as the copy is written.
 class Staging {
  public:
   explicit Staging(fs::path path) : path_(std::move(path)) {
-    fs::remove_all(path_);  // left by an interrupted copy
+    remove_interrupted();
     if (::mkdir(path_.c_str(), 0700) != 0) fail("cannot create the folder", path_);
+    lock_.emplace(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (lock_->get() < 0 || ::flock(lock_->get(), LOCK_EX | LOCK_NB) != 0) fail("cannot lock the folder", path_);
   }
   ~Staging() {
     std::error_code ignored;
@@ -167,7 +172,17 @@ class Staging {
   void release() { released_ = true; }
 
  private:
+  void remove_interrupted() const {
+    const Descriptor found(::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (found.get() >= 0 && ::flock(found.get(), LOCK_EX | LOCK_NB) != 0) {
+      if (errno != EWOULDBLOCK) fail("cannot lock the folder", path_);
+      throw StoreError("another copy is being written to \"" + path_.string() + "\"; wait for it, or name another folder");
+    }
+    fs::remove_all(path_);
+  }
+
   fs::path path_;
+  std::optional<Descriptor> lock_;
   bool released_ = false;
 };
 
@@ -190,8 +205,14 @@ std::uint64_t check_copy(const MaintenanceContext& maintenance, const fs::path& 
   return records;
 }
 
+bool lies_in(const fs::path& path, const fs::path& folder) {
+  const auto from_there = fs::weakly_canonical(path).lexically_relative(fs::canonical(folder));
+  return !from_there.empty() && *from_there.begin() != ".." && *from_there.begin() != ".";
+}
+
 void check_target(const MaintenanceContext& maintenance, const fs::path& target) {
   const std::string name = "\"" + target.string() + "\"";
+  if (lies_in(target, maintenance.folder)) throw StoreError("backup: " + name + " lies in the store itself; name a folder elsewhere");
   const auto status = fs::symlink_status(target);
   if (status.type() == fs::file_type::not_found) {
     if (!fs::is_directory(target.parent_path())) throw StoreError("backup: the parent folder of " + name + " does not exist; create it");
@@ -199,8 +220,9 @@ void check_target(const MaintenanceContext& maintenance, const fs::path& target)
   }
   if (status.type() != fs::file_type::directory) throw StoreError("backup: " + name + " exists and is not a folder; name a new one");
   if (fs::equivalent(target, maintenance.folder)) throw StoreError("backup: " + name + " is the store itself; name a new folder");
-  fs::remove_all(target / kPartial);  // left by an interrupted copy
-  if (!fs::is_empty(target)) throw StoreError("backup: " + name + " is not empty and was left alone; name a new folder");
+  const auto foreign = [](const fs::directory_entry& entry) { return entry.path().filename() != kPartial; };
+  if (std::any_of(fs::directory_iterator(target), fs::directory_iterator(), foreign))
+    throw StoreError("backup: " + name + " is not empty and was left alone; name a new folder");
 }
 
 // Without the published checkpoints: a restored copy must not continue under the name of a ledger that has continued without it.
