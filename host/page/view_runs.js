@@ -1,7 +1,7 @@
 // The runs, newest first.
 
 import {button, emptyCard, filters, h, heading, named, rows, select} from "./dom.js";
-import {clip, count, severity, shortTime, undecided, usd} from "./format.js";
+import {clip, count, severity, shortTime, time, undecided, usd} from "./format.js";
 import {detectorOptions, groupPath, noRunYet} from "./view_groups.js";
 
 const PAGE = 50;
@@ -28,11 +28,20 @@ export async function show({query, get, list, set, frame, navigate}) {
     nodes: [heading("Runs"), filters("Runs", field("state", "State", [["", "Any state"], ["open", "Open"], ["resolved", "Resolved"]], "filter-state"),
       field("detector", "Detector", detectorOptions(detectors.items, wanted.detector), "filter-detector"),
       field("minScore", "Score", [["", "Any score"], ["1", "Failed runs"], ["50", "From 50"], ["80", "From 80"], ["95", "From 95"]]),
-      wanted.cluster ? h("p.quiet", "Of ", h("a", {href: groupPath(wanted.cluster)}, "one group"), ". ", button("All runs", () => set({cluster: ""}), {class: "small"})) : null),
+      wanted.cluster ? h("p.quiet", "Of ", h("a", {href: groupPath(wanted.cluster)}, "one group"), ". ", button("All runs", () => set({cluster: ""}), {class: "small"})) : null,
+      timeRange(wanted, set)),
     items.length > 0 ? rows("runs", "Runs", items.map(row)) : filtered
       ? emptyCard("No run fits this filter", button("Clear the filter", () => navigate("/ui/runs"))) : noRunYet(), closed.more],
     live: (news) => news,
   };
+}
+
+// A link of a chart names when the runs came; the address may hold anything.
+function timeRange({since, until}, set) {
+  if (since === "" && until === "") return null;
+  const end = (word, at) => at === "" ? [] : [word, " ", Number.isNaN(Date.parse(at)) ? at : time(at)];
+  return h("p.quiet", {"data-test": "filter-time"}, "Received ", end("from", since), since !== "" && until !== "" ? " " : "", end("until", until), ". ",
+    button("Any time", () => set({since: "", until: ""}), {class: "small"}));
 }
 
 function row(run) {

@@ -574,6 +574,16 @@ class Views(PageTest):
         page.choose("filter-detector", "context_overflow")
         page.wait("document.querySelectorAll('[data-row]').length === 1", "one run")
 
+    def test_a_range_of_time_in_the_address_is_told_and_can_be_left(self):
+        page = self.logged_in(path="/ui/runs?since=2001-02-03T04:05:06Z")
+        self.assertIn("Received from", page.text("filter-time"))
+        self.assertIn("2001", page.text("filter-time"))
+        page.click("[data-test=filter-time] button")
+        page.wait("location.search === '' && !document.querySelector('[data-test=filter-time]')", "any time")
+        page.go(self.service.url + "/ui/runs?until=2001-02-03T04:05:06Z")
+        self.assertIn("Received until", page.text("filter-time"))
+        self.see(page, "empty")
+
     def test_what_is_not_there_is_said(self):
         self.expected = [r"404"]
         page = self.logged_in(path="/ui/runs/none")
