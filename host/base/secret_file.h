@@ -8,7 +8,7 @@
 namespace runwarden {
 
 // The contents of the file without trailing line ends. Returns validation_failed, naming the file, if it cannot be read, is not a file, has
-// any permission bit of group or others set, is empty, or is longer than 4096 bytes.
+// any permission bit of group or others set but the group's to read a file of root's, is empty, or is longer than 4096 bytes.
 Result<std::string> read_secret_file(const std::string& path);
 
 }  // namespace runwarden

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include "common/fold.h"
@@ -65,6 +66,11 @@ class Answer {
     if (token != Token::kString || !among(last_word_of(key), words_.members) || tells_of_before(key)) return;
     auto& at = is_refused(key, value) ? refused_at_ : settled_at_;
     at = std::min(at, depth);
+  }
+
+  /// True for a member that holds an outcome or an error.
+  [[nodiscard]] bool tells_outcome(std::string_view key) const {
+    return among(last_word_of(key), words_.members) || among(key, words_.errors) || among(key, words_.error_members);
   }
 
   /// True for a member that says whether the action was done.
@@ -273,9 +279,35 @@ bool add_list(JsonScanner& cursor, std::string_view name, Answer& answer) {
   return true;
 }
 
+/// True for HTML, whose elements are no members.
+bool is_page(std::string_view text) {
+  constexpr std::string_view kSigns[] = {"<html", "<!", "<body", "<div", "<p", "<h1", "<span", "<table"};
+  return std::any_of(std::begin(kSigns), std::end(kSigns), [&](auto sign) { return text.find(sign) != std::string_view::npos; });
+}
+
+/// Passes on the elements of an XML answer that hold only text, <status>REJECTED</status>, as members.
+void add_elements(std::string_view xml, Answer& answer) {
+  constexpr std::string_view kEnd = "</";
+  constexpr std::size_t kMost = 64, kLongestName = 64;
+  std::size_t read = 0;
+  for (auto end = xml.find(kEnd); end != std::string_view::npos && read < kMost; end = xml.find(kEnd, end + 1), ++read) {
+    const auto name = xml.substr(end + kEnd.size(), xml.substr(end + kEnd.size(), kLongestName).find('>'));
+    const auto open = xml.rfind('>', end);
+    if (name.size() > kLongestName || open == std::string_view::npos) continue;
+    if (answer.tells_outcome(name) && xml.substr(0, open).ends_with(name))
+      answer.add(name, Token::kString, xml.substr(open + 1, end - open - 1));
+  }
+}
+
 }  // namespace
 
 bool denies_deed(const StepView& call, std::span<const std::uint16_t> groups, const OutcomeWords& words, const Lexicon& lexicon) {
+  if (trim(call.output).starts_with('<')) {
+    if (is_page(call.output)) return false;
+    Answer answer(call, groups, words, lexicon);
+    add_elements(trim(call.output), answer);
+    return answer.denied();
+  }
   JsonScanner cursor(trim(call.output));
   auto first = cursor.next();
   if (first == Token::kArray) first = cursor.next();  // in a list, the first object decides
@@ -376,6 +408,70 @@ bool answers_otherwise(std::string_view input, std::string_view output, std::str
     });
   });
   return otherwise;
+}
+
+namespace {
+
+/// Passes on the first-level members of an object that hold a text, a number, a boolean or null, as they are spelled. Null is empty.
+template <class Take>
+void each_spelled(std::string_view text, Take take) {
+  JsonScanner cursor(trim(text));
+  if (cursor.next() != Token::kObject) return;
+  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const auto key = cursor.text();
+    token = cursor.next();
+    if (token == Token::kBad || token == Token::kEnd) return;
+    if (token == Token::kObject || token == Token::kArray) {
+      if (!cursor.leave()) return;
+      continue;
+    }
+    const bool plain = token == Token::kString || token == Token::kNumber;
+    take(key, token == Token::kTrue ? "true" : token == Token::kFalse ? "false" : plain ? cursor.text() : std::string_view{});
+  }
+}
+
+}  // namespace
+
+bool leaves_as_it_was(std::string_view input, std::string_view output, std::string_view before) {
+  constexpr std::size_t kMost = 32, kShortest = 4;
+  std::vector<std::pair<std::string_view, std::string_view>> asked;
+  each_spelled(input, [&](std::string_view key, std::string_view value) {
+    if (asked.size() < kMost && key.size() >= kShortest && !value.empty()) asked.emplace_back(key, value);
+  });
+  if (asked.empty() || canonical_hash(output) != canonical_hash(before)) return false;
+  bool kept = false;
+  each_spelled(output, [&](std::string_view key, std::string_view value) {
+    kept |= std::any_of(asked.begin(), asked.end(), [&](const auto& member) {
+      return key.find(member.first) != std::string_view::npos && !equal_ignoring_case(member.second, value);
+    });
+  });
+  return kept;
+}
+
+bool leaves_empty(std::string_view input, std::string_view output, std::string_view told) {
+  constexpr std::size_t kMost = 32, kShortest = 4;
+  std::vector<std::string_view> asked;
+  each_spelled(input, [&](std::string_view key, std::string_view value) {
+    if (asked.size() < kMost && value.size() >= kShortest && told.find(value) != std::string_view::npos) asked.push_back(key);
+  });
+  bool empty = false;
+  each_spelled(output, [&](std::string_view key, std::string_view value) { empty |= value.empty() && among(key, asked); });
+  return empty;
+}
+
+bool lists_errors(std::string_view output, const OutcomeWords& words) {
+  JsonScanner cursor(trim(output));
+  if (cursor.next() != Token::kObject) return false;
+  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const auto key = cursor.text();
+    token = cursor.next();
+    if (token == Token::kBad || token == Token::kEnd) return false;
+    if (token != Token::kObject && token != Token::kArray) continue;
+    const bool errors = token == Token::kArray && (among(key, words.errors) || among(key, words.failures));
+    if (errors && cursor.next() != Token::kArrayEnd) return true;
+    if (!errors && !cursor.leave()) return false;
+  }
+  return false;
 }
 
 }  // namespace runwarden::plugins

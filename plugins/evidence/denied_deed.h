@@ -26,4 +26,16 @@ namespace runwarden::plugins {
 /// Linear; any thread.
 [[nodiscard]] bool answers_otherwise(std::string_view input, std::string_view output, std::string_view told, const OutcomeWords& words);
 
+/// True when the answer of a call that is meant to change something is the record `before` that a look-up had returned, with another value
+/// than was asked for in a member named like an argument: {"roaming_enabled": false} after {"enabled": true}. Linear; any thread.
+[[nodiscard]] bool leaves_as_it_was(std::string_view input, std::string_view output, std::string_view before);
+
+/// True when such an answer has null or nothing in a member named like an argument whose value the message `told` states. Linear; any
+/// thread.
+[[nodiscard]] bool leaves_empty(std::string_view input, std::string_view output, std::string_view told);
+
+/// True for an answer that lists an error at the first level, whatever else it counts as done: {"modified": 4, "errors": [...]}. Linear;
+/// any thread.
+[[nodiscard]] bool lists_errors(std::string_view output, const OutcomeWords& words);
+
 }  // namespace runwarden::plugins

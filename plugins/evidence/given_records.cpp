@@ -217,6 +217,11 @@ bool carries_text(const StepView& call, const ToolWords& words) {
 
 bool orders_change(const StepView& call, const ToolWords& words, const Lexicon& lexicon) {
   constexpr std::size_t kLongest = 16;  // bytes of a value that is a verb
+  const auto changes = [&](const std::string& word) { return among(word, words.changing_words) && lexicon.verb_named(word) != kNoVerb; };
+  std::string first;
+  if (const auto input = trim(call.input); !looks_like_json(input))
+    fold(input.substr(0, std::min(input.find_first_of(" \t\n"), kLongest)), first);
+  if (changes(first)) return true;  // "apply tf.plan"
   std::vector<CallValue> values;
   collect_values(call.input, words.calls, values);
   if (replaces_one(values, words.calls)) return true;
@@ -224,7 +229,7 @@ bool orders_change(const StepView& call, const ToolWords& words, const Lexicon& 
   return std::any_of(values.begin(), values.end(), [&](const CallValue& value) {
     if (value.text.size() > kLongest || among(value.key, words.query_members)) return false;
     fold(value.text, folded);
-    return among(folded, words.changing_words) && lexicon.verb_named(folded) != kNoVerb;
+    return changes(folded);
   });
 }
 

@@ -39,10 +39,10 @@ class ExpensiveLoop {
     bool known = false;  // tool and input are recorded
     bool failed = false;
     bool reads = false;
-    std::uint32_t user_turns = 0;  // before this call
-    std::uint32_t changes = 0;     // in its series: earlier calls after which a file that it names was changed
-    std::uint32_t writes = 0;      // successful calls before it that may have changed something
-    std::uint32_t new_work = 0;    // of those, calls that did what no earlier call had done; computed on first use
+    std::uint32_t user_turns = 0;    // before this call
+    std::uint32_t changes = 0;       // in its series: earlier calls after which a file that it names was changed
+    std::uint32_t writes = 0;        // successful calls before it that may have changed something
+    std::uint32_t new_work = 0;      // of those, calls that did what no earlier call had done; computed on first use
     std::uint32_t own_new_work = 0;  // of those, calls of the same tool
   };
 

@@ -152,6 +152,29 @@ bool CallOutcomes::shows_alert(std::string_view page) {
   return false;
 }
 
+/// True when a call that was to change a record returned it as a look-up had shown it.
+bool CallOutcomes::shows_same_record(const RunView& run, std::size_t at) {
+  constexpr std::size_t kReach = 8;  // steps before it
+  const auto& step = run.steps[at];
+  for (auto i = at; i-- > 0 && at - i <= kReach;) {
+    const auto& before = run.steps[i];
+    if (before.kind != Kind::kTool || before.output.size() != step.output.size()) continue;
+    run.pace(2 * step.output.size());
+    if (scene_.recovery.meaning(before.name).reads && leaves_as_it_was(step.input, step.output, before.output)) return true;
+  }
+  return false;
+}
+
+/// True for a message that speaks of all, both or every one.
+bool CallOutcomes::says_all(std::string_view message) {
+  fold(message, scene_.folded);
+  WordCursor cursor(scene_.folded);
+  for (RawWord word; cursor.next(word);) {
+    if (among(word.text, rules_.all_words)) return true;
+  }
+  return false;
+}
+
 /// True when a call that reports no failure says in other ways that what it was for did not happen.
 bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, std::string_view told) {
   auto step = run.steps[at];
@@ -162,6 +185,9 @@ bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, std::strin
   if (denies_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon) ||
       answers_otherwise(step.input, step.output, told, rules_.outcome_words) || waits_untold(run, at))
     return true;
+  if (tool.group != 0 && looks_like_json(step.output) && (leaves_empty(step.input, step.output, told) || shows_same_record(run, at)))
+    return true;
+  if (tool.group != 0 && lists_errors(step.output, rules_.outcome_words) && says_all(told)) return true;
   if (shows_alert(step.output)) return true;
   if (tool.any_purpose) {
     return ends_in_failure(step.output) || owns_up(step.output, rules_.lexicon, scene_.scratch) ||

@@ -65,6 +65,7 @@ struct FailureScene {
   Reading scratch;
   std::string folded;
   std::string folded_value;
+  std::string folded_call;
   std::vector<CallValue> values;
   std::vector<std::string_view> artifacts;
 };

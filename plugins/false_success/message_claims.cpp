@@ -349,6 +349,16 @@ bool MessageClaims::tells_own_deed_before(const Sentence& sentence, std::uint32_
   return std::find(tool.groups.begin(), tool.groups.end(), rules_.lexicon.verb(claim->verb).group) != tool.groups.end();
 }
 
+/// True when a later call was given a word: "none left; try the aisle", and a call that took the aisle.
+bool MessageClaims::used_since(const RunView& run, const StepView& step, std::string_view word) {
+  return std::any_of(run.steps.begin() + (&step - run.steps.data()) + 1, run.steps.end(), [&](const StepView& later) {
+    if (later.kind != Kind::kTool) return false;
+    run.pace(later.input.size());
+    fold(later.input, scene_.folded_call);
+    return scene_.folded_call.find(word) != std::string::npos;
+  });
+}
+
 bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step) {
   constexpr std::size_t kTelling = 6, kBesideTool = 4;
   std::vector<std::string> tool;
@@ -365,11 +375,11 @@ bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step)
     // A short word tells beside what the tool is named after: "their fax was busy".
     const auto told = [&](const Sentence& sentence) {
       const auto begin = scene_.reading.words.begin() + sentence.begin, end = scene_.reading.words.begin() + sentence.end;
-      auto said = begin;
-      while (said != end && (said->text != word.text ||
-                             tells_own_deed_before(sentence, static_cast<std::uint32_t>(said - scene_.reading.words.begin()), meaning)))
-        ++said;
-      if (said == end) return false;
+      const auto said = [&](const ReadWord& other) { return other.text == word.text; };
+      const auto first = std::find_if(begin, end, said);
+      if (first == end) return false;
+      const auto at = static_cast<std::uint32_t>(first - scene_.reading.words.begin());
+      if (tells_own_deed_before(sentence, at, meaning) && !used_since(run, step, word.text)) return false;
       return telling || std::any_of(begin, end, [&](const ReadWord& other) {
                return std::any_of(tool.begin(), tool.end(), [&](const auto& name) { return hash_noun(name) == hash_noun(other.text); });
              });
@@ -387,15 +397,21 @@ bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step)
 
 bool MessageClaims::counts_part() const {
   constexpr std::size_t kDigits = 6;
-  const auto number = [](const ReadWord& word) {
+  const auto number = [&](const ReadWord& word) {
     const bool digits = word.text.size() <= kDigits && std::all_of(word.text.begin(), word.text.end(), is_digit);
-    return digits ? std::stoi(std::string(word.text)) : -1;
+    if (digits) return std::stoi(std::string(word.text));
+    const char spoken = rules_.fact_words.spoken(word.text);
+    return is_digit(spoken) ? spoken - '0' : -1;
   };
   const auto& words = scene_.reading.words;
   for (std::size_t i = 0; i + 2 < words.size(); ++i) {
-    if (!is_digit(words[i].text[0]) || !has(words[i + 1].cues, kCueTopicPreposition)) continue;
-    const auto part = number(words[i]), whole = number(words[i + 2]);
-    if (part >= 0 && whole > part && words[i + 1].before == Break::kNone && words[i + 2].before == Break::kNone) return true;
+    if (!has(words[i + 1].cues, kCueTopicPreposition) || words[i + 1].before != Break::kNone) continue;
+    // "Two of the three".
+    auto last = i + 2;
+    if (has(words[last].cues, kCueDeterminer) && last + 1 < words.size() && words[last].before == Break::kNone) ++last;
+    if (words[last].before != Break::kNone) continue;
+    const auto part = number(words[i]), whole = number(words[last]);
+    if (part >= 0 && whole > part) return true;
   }
   return false;
 }

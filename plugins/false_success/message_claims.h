@@ -86,6 +86,7 @@ class MessageClaims {
   [[nodiscard]] bool leaves_it_to_user(const ToolMeaning& tool) const;
 
  private:
+  [[nodiscard]] bool used_since(const RunView& run, const StepView& step, std::string_view word);
   [[nodiscard]] bool tells_own_deed_before(const Sentence& sentence, std::uint32_t word, const ToolMeaning& tool) const;
   [[nodiscard]] bool denies_word_of(std::string_view text);
   [[nodiscard]] bool tells_of_itself(const Claim& claim) const;

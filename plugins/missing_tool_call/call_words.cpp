@@ -163,7 +163,8 @@ bool CallWords::names_thing(const RunView& run, const Claim& claim) {
     }
     return false;
   }
-  for (auto i = claim.word; i > sentence.begin && claim.word - i < kReach && words[i].before < Break::kClause; --i) {
+  // What stands in brackets parts the subject from its verb: "ticket 88 (printer) has been closed".
+  for (auto i = claim.word; i > sentence.begin && claim.word - i < kReach; --i) {
     if (has(words[i - 1].cues, kCueConjunction)) break;
     if (named(words[i - 1])) return true;
   }

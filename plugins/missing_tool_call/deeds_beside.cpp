@@ -71,13 +71,17 @@ bool DeedsBeside::may_be_told(const RunView& run, const Claim& claim, const Requ
   return *scene_.last_text != kNoStep && (request.step == kNoStep || *scene_.last_text >= request.step);
 }
 
-/// True when a call since the request may have been made for it: the call changes something, and the user turn asks for nothing else that
-/// a call did.
-bool DeedsBeside::answered_since(const Request& request) {
+/// True when a call since the request may have been made for it: the call changes something, the user turn asks for nothing else that a
+/// call did, and the message tells of no deed that the call was for.
+bool DeedsBeside::answered_since(const RunView& run, const Request& request) {
   if (tools_ran_.asked_with_done(request)) return false;
-  const auto& changes = scene_.ran.may_change;
-  const auto from = changes.begin() + static_cast<std::ptrdiff_t>(request.step == kNoStep ? 0 : request.step);
-  return std::find(from, changes.end(), 1) != changes.end();
+  for (auto i = request.step == kNoStep ? 0 : request.step; i < run.steps.size(); ++i) {
+    if (scene_.ran.may_change[i] == 0) continue;
+    const auto& groups = scene_.tools.meaning(run.steps[i].name).groups;
+    const auto told = [&](std::uint16_t group) { return std::find(told_.begin(), told_.end(), group) != told_.end(); };
+    if (std::none_of(groups.begin(), groups.end(), told)) return true;
+  }
+  return false;
 }
 
 /// True when a tool ran that may have done anything: a shell, a browser.
@@ -109,11 +113,23 @@ void DeedsBeside::judge_earlier(const RunView& run, const FinalMessage& message,
 /// Judges the deeds of the message in scene_.reading that the user asked for and no call was about.
 void DeedsBeside::judge_message(const RunView& run, const Said& said, Verdict& verdict) {
   constexpr double kAskedBeside = 0.65;
+  constexpr std::uint32_t kSubject = 6;  // words before the verb
   if (scene_.reading.admits() || scene_.reading.asks() || holds_letter(said.text)) return;
   const auto acts = [&](std::uint16_t verb) { return scene_.actions[verb] && !scene_.requests.light(verb); };
   collect_deeds(
       scene_.reading, acts, [](std::uint16_t) { return false; }, scene_.deeds);
   scene_.changes_read = scene_.outputs_read = false;
+  told_.clear();
+  for (const auto& deed : scene_.deeds) {
+    if (deed.claim.verb == kNoVerb || deed.telling < Telling::kState) continue;
+    // "Your transfer is set": the noun names the deed, too.
+    const auto& sentence = scene_.reading.sentences[deed.claim.sentence];
+    const auto begin = deed.claim.word - std::min(deed.claim.word - sentence.begin, kSubject);
+    for (auto i = begin; i <= deed.claim.word; ++i) {
+      const auto* entry = scene_.reading.words[i].entry;
+      if (entry != nullptr && entry->verb != kNoVerb) told_.push_back(rules_.lexicon.verb(entry->verb).group);
+    }
+  }
   std::erase_if(scene_.deeds, [&](const ToldDeed& deed) {
     return deed.claim.verb == kNoVerb || deed.telling < Telling::kState || tools_ran_.could_have(deed.claim) ||
            (deed.telling == Telling::kNote && !plainly_done(scene_.reading, deed.claim)) ||
@@ -125,9 +141,10 @@ void DeedsBeside::judge_message(const RunView& run, const Said& said, Verdict& v
   scene_.requests.collect(run, {true, scene_.ran.any_write}, scratch);
   for (const auto& deed : scene_.deeds) {
     const auto order = asked_deeds_.order_before(run, said, deed.claim);
-    const bool own = deed.telling == Telling::kByAgent || (deed.telling == Telling::kPassive && !sends(deed.claim)) ||
+    const bool sent_by_itself = sends(deed.claim) && order.request != nullptr && !scene_.requests.telling(order.request->verb);
+    const bool own = deed.telling == Telling::kByAgent || (deed.telling == Telling::kPassive && !sent_by_itself) ||
                      (rules_.effects[rules_.lexicon.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);
-    if (order.how != Order::kSame || !own || rules_.settling[deed.claim.verb] || answered_since(*order.request) ||
+    if (order.how != Order::kSame || !own || rules_.settling[deed.claim.verb] || answered_since(run, *order.request) ||
         may_be_told(run, deed.claim, *order.request) || is_notice_of_done(run, deed.claim, *order.request, said.step) ||
         call_words_.names_thing(run, deed.claim))
       continue;

@@ -35,13 +35,14 @@ class DeedsBeside {
   [[nodiscard]] bool sends(const Claim& claim) const;
   [[nodiscard]] bool goes_ahead(const Request& request);
   [[nodiscard]] bool spoken_of_before(const RunView& run, const Claim& claim, const Request& request);
-  [[nodiscard]] bool answered_since(const Request& request);
+  [[nodiscard]] bool answered_since(const RunView& run, const Request& request);
 
   const DeedRules& rules_;
   DeedScene& scene_;
   RanTools& tools_ran_;
   CallWords& call_words_;
   AskedDeeds& asked_deeds_;
+  std::vector<std::uint16_t> told_;  // groups of the deeds that the message tells as done
 };
 
 }  // namespace runwarden::plugins

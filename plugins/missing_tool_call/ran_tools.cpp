@@ -110,10 +110,18 @@ void RanTools::add_flagged_deeds(std::string_view output) {
   }
 }
 
+/// "apply tf.plan": what a program is told first.
+void RanTools::add_commanded_deed(std::string_view input) {
+  const auto* entry = rules_.lexicon.find(input.substr(0, input.find_first_of(" \t\n")));
+  if (entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0)
+    scene_.ran.groups[rules_.lexicon.verb(entry->verb).group] = 1;
+}
+
 /// {"notify_depot": true}: an argument may order a deed besides what the tool is named after.
 void RanTools::add_ordered_deeds(std::string_view input) {
   input = trim(input);
-  if (input.empty() || input[0] != '{' || input.size() > kLongestRecord) return;
+  if (input.empty() || input.size() > kLongestRecord) return;
+  if (input[0] != '{') return add_commanded_deed(input);
   JsonScanner cursor(input);
   std::string_view key;
   for (auto token = cursor.next(); token != JsonScanner::Token::kEnd && token != JsonScanner::Token::kBad; token = cursor.next()) {
@@ -188,11 +196,14 @@ bool RanTools::could_have(const Claim& claim) const {
     if (!modifies) return true;
   }
   if (group == rules_.send_group || !scene_.ran.any_write) return false;
+  bool joined = false;
   for (auto i = claim.word; i > sentence.begin && claim.word - i < kObjectReach && scene_.reading.words[i].before < Break::kClause; --i) {
     const auto& subject = scene_.reading.words[i - 1];
-    // "I've upgraded your seat and added a meal": a deed of its own.
+    if (has(subject.cues, kCueSelf)) break;
+    // "I've upgraded your seat and added a meal", "it is cancelled, and two were ordered": a deed of its own.
+    joined |= has(subject.cues, kCueConjunction);
     const auto* deed = claim_before(scene_.reading, sentence, i);
-    if (deed != nullptr && deed->word == i - 1 && deed->verb != kNoVerb && !deed->state) break;
+    if (deed != nullptr && deed->word == i - 1 && deed->verb != kNoVerb && (joined || !deed->state)) break;
     const bool names_verb = subject.entry != nullptr && subject.entry->verb != kNoVerb;
     if (names_verb && scene_.ran.groups[rules_.lexicon.verb(subject.entry->verb).group]) return true;
   }

@@ -30,6 +30,7 @@ class RanTools {
   void add_told_deeds(std::string_view output);
   void add_flagged_deeds(std::string_view output);
   void add_ordered_deeds(std::string_view input);
+  void add_commanded_deed(std::string_view input);
   void add_member_deeds(std::string_view output);
   [[nodiscard]] std::uint16_t told_of_user(const Sentence& sentence) const;
   void add_named_action(std::string_view tool);
