@@ -6,7 +6,7 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr int kMostAnswers = 3;  // judged, from the end
+constexpr std::size_t kMostAnswers = 3;  // judged, from the end
 
 /// The run up to an answer and with it as the last word. `success` was set later, so it is left out.
 RunView up_to(const RunView& run, std::size_t answer) {
@@ -32,31 +32,43 @@ std::vector<std::size_t> FalseSuccess::left_failed(const RunView& run, const Fin
   return out;
 }
 
+/// The last answers to calls that failed, the last first, up to one that admits something or hands over. An answer that claims nothing is
+/// left out. Reads no more than these.
+std::vector<FalseSuccess::EarlierAnswer> FalseSuccess::earlier_answers(const RunView& run) {
+  std::vector<EarlierAnswer> out;
+  auto failed = scene_.failed.rbegin();
+  // Calls behind the final message, before a goodbye, are nothing that it reports.
+  const bool ran_since = scene_.last_done != kNoStep && scene_.told_place < scene_.last_done;
+  const auto end = std::min(scene_.told_place, run.steps.size()) + (ran_since ? 1 : 0);
+  const auto answers = told_messages(run);
+  for (auto answer = answers.begin(); answer != answers.end() && out.size() < kMostAnswers; ++answer) {
+    const auto before = std::find_if(answer + 1, answers.end(), [](const FinalMessage& told) { return told.step != kNoStep; });
+    const auto begin = before == answers.end() ? 0 : before->step;
+    bool of_failure = false;
+    for (; failed != scene_.failed.rend() && failed->step >= begin; ++failed)
+      of_failure |= !failed->recovered && run.steps[failed->step].kind == Kind::kTool;
+    if (!of_failure || answer->step >= end) continue;
+    run.pace(answer->text.size());
+    read(answer->text, rules_.lexicon, scene_.scratch);
+    if (scene_.scratch.admits() || scene_.scratch.hands_over()) break;
+    if (!scene_.scratch.claims.empty()) out.push_back({begin, answer->step});
+  }
+  return out;
+}
+
 /// "It is shared.", said of a call that failed, and then the user asks something else: the claim still stands. Judges the run as it was at
-/// each of the last answers to such calls, up to one that admits something or hands over.
+/// each of these answers.
 void FalseSuccess::judge_earlier_answers(const RunView& run, Verdict& verdict) {
-  if (scene_.failed.empty()) return;
+  const auto answers = earlier_answers(run);
+  if (answers.empty()) return;
   const auto last = find_final_message(run, rules_.lexicon, scene_.reading);
   if (!last.found || scene_.reading.admits() || scene_.reading.hands_over()) return;
   const auto failed = left_failed(run, last);
-  auto end = failed.end();  // of those that precede the answer
-  // Calls behind the final message, before a goodbye, are nothing that it reports.
-  const bool ran_since = scene_.last_done != kNoStep && last.place < scene_.last_done;
-  int left = kMostAnswers;
-  const auto answers = told_messages(run);
-  for (auto answer = answers.begin(); answer != answers.end() && end != failed.begin(); ++answer) {
-    const auto before = std::find_if(answer + 1, answers.end(), [](const FinalMessage& told) { return told.step != kNoStep; });
-    const auto begin = before == answers.end() ? 0 : before->step;
-    const auto first = std::lower_bound(failed.begin(), end, begin);
-    const bool of_failure = first != end;
-    end = first;
-    if (!of_failure || answer->step >= std::min(last.place, run.steps.size()) + (ran_since ? 1 : 0)) continue;
-    if (left-- == 0) return;
-    run.pace(answer->text.size());
-    read(answer->text, rules_.lexicon, scene_.reading);
-    if (scene_.reading.admits() || scene_.reading.hands_over()) return;
+  for (const auto& answer : answers) {
+    const auto first = std::lower_bound(failed.begin(), failed.end(), answer.begin);
+    if (first == failed.end() || *first > answer.step) continue;
     Verdict then;
-    (void)judge(up_to(run, answer->step), then);
+    (void)judge(up_to(run, answer.step), then);
     if (then.findings.empty() || !std::binary_search(failed.begin(), failed.end(), then.findings.front().primary_step)) continue;
     verdict.findings.push_back(std::move(then.findings.front()));
     return;

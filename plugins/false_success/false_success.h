@@ -74,6 +74,12 @@ class FalseSuccess {
   void judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
   // What the agent claimed before the user went on to something else: earlier_answers.cpp
+  /// An answer of the agent's, and the step where the exchange that it ends begins.
+  struct EarlierAnswer {
+    std::size_t begin;
+    std::size_t step;
+  };
+  [[nodiscard]] std::vector<EarlierAnswer> earlier_answers(const RunView& run);
   [[nodiscard]] std::vector<std::size_t> left_failed(const RunView& run, const FinalMessage& message);
   void judge_earlier_answers(const RunView& run, Verdict& verdict);
 

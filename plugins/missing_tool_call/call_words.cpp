@@ -88,12 +88,10 @@ bool CallWords::concerns(const RunView& run, const Claim& claim) {
 void CallWords::read_changes(const RunView& run) {
   if (scene_.changes_read) return;
   scene_.changes.clear();
-  scene_.changed_things.clear();
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     if (scene_.ran.may_change[i] == 0) continue;
     const auto& step = run.steps[i];
-    run.pace(2 * step.input.size() + step.output.size());
-    add_things(step);
+    run.pace(step.input.size() + step.output.size());
     scene_.changes.add_words(step.name);
     scene_.changes.add_words(step.input);
     add_told(step.output);
@@ -123,6 +121,18 @@ void CallWords::add_told(std::string_view output) {
   if (token == Token::kBad) scene_.changes.add_words(output);
 }
 
+/// Reads the names of the calls that may have changed something, once per run.
+void CallWords::read_things(const RunView& run) {
+  if (scene_.things_read) return;
+  scene_.things_read = true;
+  scene_.changed_things.clear();
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    if (scene_.ran.may_change[i] == 0) continue;
+    run.pace(run.steps[i].input.size());
+    add_things(run.steps[i]);
+  }
+}
+
 /// Adds the words in the names of a call and of its arguments.
 void CallWords::add_things(const StepView& call) {
   const auto add_words = [&](std::string_view name) {
@@ -143,7 +153,7 @@ void CallWords::add_things(const StepView& call) {
 bool CallWords::names_thing(const RunView& run, const Claim& claim) {
   constexpr std::uint32_t kReach = 8;
   constexpr std::size_t kTelling = 3;
-  read_changes(run);
+  read_things(run);
   if (scene_.changed_things.size() > kMostThings) return true;
   const auto& words = scene_.reading.words;
   const auto& sentence = scene_.reading.sentences[claim.sentence];

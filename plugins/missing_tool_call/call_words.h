@@ -31,6 +31,7 @@ class CallWords {
   [[nodiscard]] bool quotes_id(const Sentence& sentence) const;
   void read_changes(const RunView& run);
   void add_told(std::string_view output);
+  void read_things(const RunView& run);
   void add_things(const StepView& call);
 
   const DeedRules& rules_;

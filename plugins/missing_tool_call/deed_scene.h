@@ -73,9 +73,10 @@ struct DeedScene {
   EvidenceIndex outputs;  // words of the tools' outputs
   EvidenceIndex written;  // ids in the outputs of tools that write
   bool outputs_read = false;
-  EvidenceIndex changes;                              // words of the calls that may have changed something
-  std::set<std::string, std::less<>> changed_things;  // words in the names of these calls and of their arguments
+  EvidenceIndex changes;  // words of the calls that may have changed something
   bool changes_read = false;
+  std::set<std::string, std::less<>> changed_things;  // words in the names of these calls and of their arguments
+  bool things_read = false;
   EvidenceIndex calls;  // words of all calls
   bool calls_read = false;
   std::unordered_map<const ToolMeaning*, bool> gives_records;  // for tools whose name says nothing

@@ -92,15 +92,21 @@ bool DeedsBeside::ran_anything(const RunView& run) {
 
 void DeedsBeside::judge(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   if (!message.found || scene_.reading.hands_over() || ran_anything(run)) return;
+  scene_.changes_read = scene_.outputs_read = false;
   judge_message(run, said_in(message), verdict);
 }
 
 void DeedsBeside::judge_earlier(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr int kMostMessages = 3;
   if (!message.found || ran_anything(run)) return;
+  // Before the first change, the exchanges are judged by themselves.
+  const auto& changes = scene_.ran.may_change;
+  const auto first = static_cast<std::size_t>(std::find(changes.begin(), changes.end(), 1) - changes.begin());
+  scene_.changes_read = scene_.outputs_read = false;
   int left = kMostMessages;
   for (const auto& told : told_messages(run)) {
     if (told.step >= std::min(message.step, run.steps.size())) continue;
+    if (told.step < first) return;
     const auto said = said_in(told);
     if (left-- == 0 || !verdict.findings.empty()) return;
     run.pace(said.text.size());
@@ -118,7 +124,6 @@ void DeedsBeside::judge_message(const RunView& run, const Said& said, Verdict& v
   const auto acts = [&](std::uint16_t verb) { return scene_.actions[verb] && !scene_.requests.light(verb); };
   collect_deeds(
       scene_.reading, acts, [](std::uint16_t) { return false; }, scene_.deeds);
-  scene_.changes_read = scene_.outputs_read = false;
   told_.clear();
   for (const auto& deed : scene_.deeds) {
     if (deed.claim.verb == kNoVerb || deed.telling < Telling::kState) continue;

@@ -40,7 +40,6 @@ bool asked_before(const RunView& run, std::size_t turn) {
 /// True when an exchange leaves its order to the user, who is asked something at the end of a message, or tells as done what calls before
 /// it may have done: a deed of their kind, on what they were about.
 bool Exchanges::is_inconclusive(const RunView& run, const Exchange& exchange) {
-  scene_.changes_read = scene_.outputs_read = false;
   const auto tells = [&](std::string_view message) {
     if (trim(message).empty()) return false;
     run.pace(message.size());
@@ -74,9 +73,11 @@ void Exchanges::judge_one(const RunView& run, const Exchange& exchange, std::str
   unchanged_.judge_exchange(part, exchange.begin, of_part);
   if (!of_part.findings.empty()) verdict.findings.push_back(std::move(of_part.findings.front()));
   tools_ran_.collect(run);
+  scene_.changes_read = scene_.outputs_read = false;
 }
 
 void Exchanges::judge(const RunView& run, Verdict& verdict) {
+  scene_.changes_read = scene_.outputs_read = false;
   std::size_t end = run.steps.size();
   std::size_t judged = 0;
   for (std::size_t i = run.steps.size(); i-- > 0 && judged < kMostExchanges && verdict.findings.empty();) {

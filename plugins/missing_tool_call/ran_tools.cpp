@@ -40,6 +40,7 @@ bool only_calculates(std::string_view input) {
 void RanTools::collect(const RunView& run) {
   scene_.ran.clear(rules_.lexicon.last_group(), run.steps.size());
   scene_.gives_records.clear();
+  scene_.things_read = false;
   scene_.done_by_user.clear();
   scene_.given_by_user.clear();
   scene_.named_by_user.clear();
@@ -143,10 +144,15 @@ void RanTools::add_ordered_deeds(std::string_view input) {
 void RanTools::add_member_deeds(std::string_view output) {
   output = trim(output);
   if (output.empty() || output[0] != '{' || output.size() > kLongestRecord || !scene_.action_words.finds(output)) return;
+  constexpr std::size_t kLongest = 80, kMost = 8;  // bytes of a member, and members read
   JsonScanner cursor(output);
   std::string text;
+  std::size_t told = 0;
   for (auto token = cursor.next(); token != JsonScanner::Token::kEnd && token != JsonScanner::Token::kBad; token = cursor.next()) {
-    if (token != JsonScanner::Token::kString || cursor.text().find_first_of(" _") == std::string_view::npos) continue;
+    if (token != JsonScanner::Token::kString || cursor.text().size() > kLongest ||
+        cursor.text().find_first_of(" _") == std::string_view::npos)
+      continue;
+    if (told++ == kMost) return;
     text = cursor.text();
     std::replace(text.begin(), text.end(), '_', ' ');
     add_told_deeds(text);
