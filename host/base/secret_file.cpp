@@ -29,9 +29,9 @@ Result<std::string> read_secret_file(const std::string& path) {
   const ssize_t size = known && S_ISREG(info.st_mode) ? ::read(file, bytes.data(), bytes.size()) : -1;
   ::close(file);
   if (!known || !S_ISREG(info.st_mode) || size < 0) return fault("\"" + path + "\" is not a readable file");
-  // As libpq has it: a file of root's may be readable by the group that the service is in, such as a mounted secret.
-  const mode_t closed = info.st_uid == 0 ? S_IWGRP | S_IXGRP | S_IRWXO : S_IRWXG | S_IRWXO;
-  if ((info.st_mode & closed) != 0) return fault("\"" + path + "\" is readable by other users; run chmod 0600 on it");
+  const mode_t bits = info.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  const bool mounted = info.st_uid == 0 && bits == (S_IRUSR | S_IRGRP);
+  if ((bits & (S_IRWXG | S_IRWXO)) != 0 && !mounted) return fault("\"" + path + "\" is readable by other users; run chmod 0600 on it");
   if (size > static_cast<ssize_t>(kLongestSecret)) {
     return fault("\"" + path + "\" is longer than " + std::to_string(kLongestSecret) + " bytes; it must contain only the secret");
   }

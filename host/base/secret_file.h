@@ -7,8 +7,9 @@
 
 namespace runwarden {
 
-// The contents of the file without trailing line ends. Returns validation_failed, naming the file, if it cannot be read, is not a file, has
-// any permission bit of group or others set but the group's to read a file of root's, is empty, or is longer than 4096 bytes.
+// The contents of the file without trailing line ends. Returns validation_failed, naming the file, if it cannot be read, is not a file, is
+// empty, is longer than 4096 bytes, or has any permission bit of group or others set. A file that root owns may have mode 0440, as the
+// credentials of systemd and mounted secrets do.
 Result<std::string> read_secret_file(const std::string& path);
 
 }  // namespace runwarden

@@ -36,7 +36,7 @@ export async function show({query, get, list, set, frame, navigate}) {
   };
 }
 
-// A link of a chart names when the runs came; the address may hold anything.
+// Links of charts set the range of time. The address may hold anything: what is no time is shown as it is.
 function timeRange({since, until}, set) {
   if (since === "" && until === "") return null;
   const end = (word, at) => at === "" ? [] : [word, " ", Number.isNaN(Date.parse(at)) ? at : time(at)];

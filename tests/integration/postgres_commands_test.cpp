@@ -153,7 +153,7 @@ TEST_F(UnfitDatabases, FaultsOfTheDsnAndThePasswordFile_NameTheirPlace) {
   expect_refused("host=db user=rw password=secret", "password_file", {"check"});
   expect_refused("host=db user=rw sslpassword=secret", "it contains a secret, sslpassword=", {"check", "serve"});
   folder_.write("db.password", "secret\n");
-  std::filesystem::permissions(folder_.path() / "db.password", std::filesystem::perms::owner_read | std::filesystem::perms::group_read);
+  std::filesystem::permissions(folder_.path() / "db.password", std::filesystem::perms::owner_read | std::filesystem::perms::others_read);
   const std::string config =
       folder_.write("file.yaml", "store:\n  driver: postgres\n  path: state\n  dsn: \"host=db user=rw\"\n  password_file: db.password\n");
   for (const char* command : {"check", "migrate"}) {
@@ -279,7 +279,8 @@ TEST_F(PostgresCommands, RunsFromEventsThatWereMoved_AreJudgedByAllTheirEvents) 
   const std::string streamed = R"({"events":[{"type":"run_started","userRequestText":"Refund order 8842"},)"
                                R"({"type":"tool_call","name":"issue_refund","status":"failed","error":"502 Bad Gateway","eventId":"e1"},)"
                                R"({"type":"run_finished","success":true,"outcomeSummary":"Your refund has been processed."}],"runId":")";
-  const std::string later = R"({"events":[{"type":"tool_call","name":"issue_refund","status":"failed","error":"502","eventId":"e2"}],"runId":")";
+  const std::string later =
+      R"({"events":[{"type":"tool_call","name":"issue_refund","status":"failed","error":"502","eventId":"e2"}],"runId":")";
   ServiceProcess on_lmdb;
   const std::string key = on_lmdb.make_key("acme", "ingest,read");
   for (const char* id : {"ended", "reopened"}) ASSERT_EQ(on_lmdb.post("/v1/ingest/events", key, streamed + id + "\"}").status, 201) << id;

@@ -153,7 +153,7 @@ class Pump {
   std::uint64_t bytes_ = 0;
 };
 
-// Deletes the folder and everything in it, unless it was kept. Locked as long as the copy is written.
+// Deletes the folder and everything in it, unless it was released. Holds a lock on it while the copy is being written.
 class Staging {
  public:
   explicit Staging(fs::path path) : path_(std::move(path)) {
