@@ -96,11 +96,11 @@ std::vector<FinalMessage> told_messages(const RunView& run) {
   std::vector<FinalMessage> out;
   if (!trim(run.outcome).empty()) out.push_back({run.outcome, kNoStep, place_of(run, run.outcome), true});
   bool told = out.empty();
-  bool answers_before = false;  // a call in front of a user's turn answers it: some recorders write calls down first
+  bool user_follows = false;  // a call in front of a user's turn answers it: some recorders write calls down first
   for (auto i = run.steps.size(); i-- > 0;) {
     const auto& step = run.steps[i];
-    if (step.kind == Kind::kTool) told &= answers_before;
-    if (step.kind != Kind::kTool) answers_before = step.kind == Kind::kUser;
+    if (step.kind == Kind::kTool) told &= user_follows;
+    if (step.kind != Kind::kTool) user_follows = step.kind == Kind::kUser;
     told |= step.kind == Kind::kUser;
     if (step.kind != Kind::kModel || !told || trim(step.output).empty()) continue;
     if (trim(step.output) != trim(run.outcome)) out.push_back({step.output, i, i, true});

@@ -48,7 +48,7 @@ struct FinalMessage {
 /// Finds the final message and leaves its reading in `reading`.
 [[nodiscard]] FinalMessage find_final_message(const RunView& run, const Lexicon& lexicon, Reading& reading);
 
-/// The messages that the user could answer, the last first, with the outcome as the last: thoughts before a call are left out. Linear.
+/// The messages that the user could answer, without thoughts before a call. Newest first; the outcome, if any, comes first. Linear.
 [[nodiscard]] std::vector<FinalMessage> told_messages(const RunView& run);
 
 /// True when, between a step and an end, the user spoke after the agent had said something. Linear.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 
 #include "common/fold.h"
 #include "common/json_scan.h"
@@ -673,24 +674,8 @@ bool closes_quotation(std::string_view line) {
   return std::any_of(std::begin(kQuotes), std::end(kQuotes), [&](auto mark) { return line.ends_with(mark); });
 }
 
-/// True for a line that is a rule of Markdown: "---".
-bool is_rule(std::string_view line) {
-  return line.size() >= 3 && line.find_first_not_of(line[0]) == std::string_view::npos &&
-         (line[0] == '-' || line[0] == '*' || line[0] == '_');
-}
-
-/// The end of the next line that is a rule; npos for none.
-std::size_t closing_rule(std::string_view text, std::size_t at) {
-  while (at < text.size()) {
-    const auto begin = at + 1;
-    at = std::min(text.find('\n', begin), text.size());
-    if (begin < text.size() && is_rule(trim(text.substr(begin, at - begin)))) return at;
-  }
-  return std::string_view::npos;
-}
-
 /// Copies the message without its quoted lines, "> Dear Ms Ray, ...", and without the words that a line with a colon offers: "You could
-/// write:", then lines from one quotation mark to another, or from one rule to another. False when there are none.
+/// write:", then lines from one quotation mark to another. False when there are none.
 bool leave_quotations_out(std::string_view text, std::string& prose) {
   if (text.find('>') == std::string_view::npos && text.find(":\n") == std::string_view::npos) return false;
   constexpr std::size_t kShortest = 80;  // bytes of a quotation; a shorter one may be an error that the agent reports
@@ -698,7 +683,6 @@ bool leave_quotations_out(std::string_view text, std::string& prose) {
   bool any = false;
   bool offered = false;      // the last line that is not empty ends in a colon
   std::size_t searched = 0;  // no quotation closes before it
-  std::size_t ruled = 0;     // likewise for a rule
   for (std::size_t at = 0; at < text.size();) {
     auto end = std::min(text.find('\n', at), text.size());
     const auto line = trim(text.substr(at, end - at));
@@ -710,11 +694,6 @@ bool leave_quotations_out(std::string_view text, std::string& prose) {
       quoted |= last - at >= kShortest && closes_quotation(trim(text.substr(at, last - at)));
       if (quoted) end = last;
       searched = last;
-    } else if (offered && at >= ruled && is_rule(line)) {
-      const auto close = closing_rule(text, end);
-      quoted = close != std::string_view::npos;
-      if (quoted) end = close;
-      ruled = close;
     }
     any |= quoted;
     if (!quoted) prose.append(text.substr(at, end - at));
@@ -725,26 +704,45 @@ bool leave_quotations_out(std::string_view text, std::string& prose) {
   return any;
 }
 
-/// Elements of messages that are not for the user: what a model thinks before it answers, and code that it wants run.
-constexpr std::string_view kAsides[] = {"think",      "thought",    "thoughts", "thinking", "reasoning",
-                                        "scratchpad", "reflection", "execute",  "code"};
+/// What a model thinks before it answers.
+constexpr std::string_view kThoughts[] = {"think", "thought", "thoughts", "thinking", "reasoning", "scratchpad", "reflection"};
+/// Code that a model wants run.
+constexpr std::string_view kCode[] = {"execute", "code"};
 
-/// Copies the message without such elements, "<think>...</think>"; some templates leave the first tag out. False when there are none, or
-/// nothing but them.
-bool leave_asides_out(std::string_view text, std::string& prose) {
+/// Where the first opening tag of an element within a range is, with or without attributes; npos when there is none.
+std::size_t opening_tag(std::string_view text, std::string_view name, std::size_t from, std::size_t end) {
+  const auto tag = std::string("<").append(name);
+  for (auto at = text.find(tag, from); at < end; at = text.find(tag, at + 1)) {
+    const char next = text[at + tag.size()];
+    if (next == '>' || next == ' ') return at;
+  }
+  return std::string_view::npos;
+}
+
+/// True when what stands from `begin` to `end` is all of its line.
+bool is_own_line(std::string_view text, std::size_t begin, std::size_t end) {
+  const auto before = text.substr(0, begin).find_last_not_of(" \t");
+  const auto after = text.find_first_not_of(" \t\r", end);
+  return (before == std::string_view::npos || text[before] == '\n') && (after == std::string_view::npos || text[after] == '\n');
+}
+
+/// Copies the message without its elements of these names, "<think>...</think>", and, with `unopened`, without what is before an end tag
+/// that is alone on its line: some templates leave the first tag out. False when there are none, or nothing but them.
+bool leave_elements_out(std::string_view text, std::span<const std::string_view> names, bool unopened, std::string& prose) {
   constexpr std::string_view kEnd = "</";
-  constexpr std::size_t kLongest = 12;  // bytes of a name, and its bracket
-  const auto first = text.find(kEnd);
-  if (first == std::string_view::npos) return false;
+  constexpr std::size_t kLongest = 12, kMost = 128;  // bytes of a name and its bracket, and end tags read
   bool any = false;
-  std::size_t from = 0;
-  for (auto end = first; end != std::string_view::npos; end = text.find(kEnd, end + 1)) {
-    const auto name = text.substr(end + kEnd.size(), std::min(kLongest, text.substr(end + kEnd.size(), kLongest).find('>')));
-    if (std::find(std::begin(kAsides), std::end(kAsides), name) == std::end(kAsides)) continue;
-    const auto tag = std::string("<").append(name).append(">");
-    const auto open = text.substr(from, end - from).find(tag);
-    prose.append(text.substr(from, open == std::string_view::npos ? 0 : open)).append("\n\n");
-    from = std::min(text.size(), end + kEnd.size() + name.size() + 1);
+  std::size_t from = 0, tags = 0;
+  for (auto end = text.find(kEnd); end != std::string_view::npos && tags < kMost; end = text.find(kEnd, end + 1), ++tags) {
+    const auto rest = text.substr(end + kEnd.size(), kLongest);
+    const auto name = rest.substr(0, rest.find('>'));
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    const auto close = std::min(text.size(), end + kEnd.size() + name.size() + 1);
+    auto open = opening_tag(text, name, from, end);
+    if (open == std::string_view::npos && !(unopened && is_own_line(text, end, close))) continue;
+    if (open == std::string_view::npos) open = from;
+    prose.append(text.substr(from, open - from)).append("\n\n");
+    from = close;
     any = true;
   }
   if (any) prose.append(text.substr(from));
@@ -755,7 +753,9 @@ std::string_view prose_of(std::string_view message, std::string& buffer, bool& h
   std::string told;
   message = told_of(message, told);
   std::string prose;
-  if (leave_asides_out(message, prose)) told = std::move(prose), message = told;
+  if (leave_elements_out(message, kThoughts, true, prose)) told = std::move(prose), message = told;
+  prose.clear();
+  if (leave_elements_out(message, kCode, false, prose)) told = std::move(prose), message = told;
   prose.clear();
   if (open_envelope(message, prose)) told = std::move(prose), message = told;
   prose.clear();
@@ -845,8 +845,12 @@ class Choices {
     const auto line = gap.rfind('\n');
     if (line == std::string_view::npos) return place_ == Place::kItem;
     const auto mark = gap.find_first_not_of(" \t", line + 1);
-    const char sign = mark == std::string_view::npos ? *first : gap[mark];
-    return is_digit(sign) || sign == '-' || sign == '*';
+    // What the agent says of itself, or of what has been done, is no choice.
+    if (has(sentence.cues, kCueSelf) || has(sentence.cues, kCueAuxiliary)) return false;
+    if (mark != std::string_view::npos) return (gap[mark] == '-' || gap[mark] == '*') && mark + 1 < gap.size() && gap[mark + 1] == ' ';
+    auto end = first;
+    while (is_digit(*end)) ++end;
+    return end != first && (*end == '.' || *end == ')');
   }
 
   void after(const Sentence& sentence, bool item) {

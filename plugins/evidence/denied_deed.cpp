@@ -31,12 +31,14 @@ class Answer {
 
   /// Records what a member says about the action.
   void add(std::string_view key, Token token, std::string_view value) {
-    if (token == Token::kTrue && (among(key, words_.taken) || is_own_deed(key))) done_ = true;
+    taken_ |= token == Token::kTrue && among(key, words_.taken);
+    done_ |= token == Token::kTrue && is_own_deed(key);
+    none_ |= token == Token::kNumber && value == "0" && among(key, words_.counts);
     if (token == Token::kNumber && value != "0" && !value.starts_with('-') &&
         (among(key, words_.counts) || is_own_deed(key) || key.ends_with(kDone)) && !among(key, words_.failures)) {
       counted_ = true;
     }
-    denied_ |= token == Token::kArrayEnd && is_own_deed(key);  // "archived": []
+    denied_ |= token == Token::kArrayEnd && (is_own_deed(key) || counts_first(key));  // "archived": [], "changed_fields": []
     if (tells_of_before(key)) return;
     const bool against = denies(key, token, value);
     denied_ |= against;
@@ -50,7 +52,7 @@ class Answer {
     denied_ |= fails_by_number_ && explained_;
     // {"refund_issued": false, "reason": "over the limit"}: a flag alone may tell a state.
     left_out_ |= token == Token::kFalse && names_deed(key);
-    reasoned_ |= token == Token::kString && among(last_word_of(key), words_.reasons) && !trim(value).empty();
+    reasoned_ |= token == Token::kString && (among(last_word_of(key), words_.reasons) || among(key, words_.reasons)) && !is_given(value);
   }
 
   [[nodiscard]] bool lists_errors(std::string_view key) const { return among(key, words_.errors) || among(key, words_.failures); }
@@ -61,7 +63,7 @@ class Answer {
   /// Records what a member of an object within the answer says, `depth` objects in. It may tell of a thing rather than of the action, so
   /// only flags of the action and outcomes that refuse count, and of outcomes only the outermost.
   void add_inner(std::string_view key, Token token, std::string_view value, std::size_t depth) {
-    if (token == Token::kTrue && (among(key, words_.taken) || is_own_deed(key))) done_ = true;
+    done_ |= token == Token::kTrue && (among(key, words_.taken) || is_own_deed(key));
     if (token == Token::kFalse && (among(key, words_.taken) || is_own_deed(key))) refused_at_ = std::min(refused_at_, depth);
     if (token != Token::kString || !among(last_word_of(key), words_.members) || tells_of_before(key)) return;
     auto& at = is_refused(key, value) ? refused_at_ : settled_at_;
@@ -96,8 +98,10 @@ class Answer {
   /// True when some member says that the action was not done, and none says that it was. Beside an outcome that refuses and its reason, a
   /// number counts other things: {"status": "rejected", "reason": "full", "booked": 14}.
   [[nodiscard]] bool denied() const {
-    const bool denied = denied_ || refused_at_ < settled_at_ || (left_out_ && reasoned_);
-    return denied && !done_ && (!counted_ || (refused_ && explained_));
+    const bool left_out = left_out_ && reasoned_ && settled_at_ == std::string::npos;
+    const bool denied = denied_ || refused_at_ < settled_at_ || left_out;
+    // {"acknowledged": true, "modifiedCount": 0}: it was taken, and changed nothing.
+    return denied && !done_ && (!taken_ || none_) && (!counted_ || (refused_ && explained_));
   }
 
  private:
@@ -106,7 +110,7 @@ class Answer {
     if (token == Token::kTrue) return among(key, words_.failures) && !is_meant(folded_key(key));
     if (token == Token::kNumber) {
       if (among(key, words_.status_codes)) return is_failed_status(value);
-      if (among(key, words_.error_members)) return value != "0";
+      if (among(key, words_.error_members)) return is_error_number(key, value);
       return value == "0" && (among(key, words_.counts) || among(key, words_.taken) || is_own_deed(key));
     }
     if (token == Token::kString && (among(key, words_.error_members) || among(key, words_.errors))) return !trim(value).empty();
@@ -174,12 +178,42 @@ class Answer {
     return word.size() >= kEnding + kShortest && tool_.find(word.substr(0, word.size() - kEnding)) != std::string::npos;
   }
 
-  /// True for a member that holds the outcome of the whole call, or of what the tool is named after: "result", "cancel_status".
-  [[nodiscard]] bool is_own_outcome(std::string_view key) const {
+  /// True for a member whose first word counts what a call did.
+  [[nodiscard]] bool counts_first(std::string_view key) const {
     std::size_t at = 0;
-    if (!among(last_word_of(key), words_.members) || input_.find(key) != std::string::npos) return false;
     const auto first = next_tool_word(key, at);
-    return first.size() == key.size() || tool_.find(first) != std::string::npos;
+    return first.size() < key.size() && among(first, words_.counts);
+  }
+
+  /// True for a text that the call was given, or for none.
+  bool is_given(std::string_view value) {
+    fold(trim(value), value_);
+    return value_.empty() || is_in_input(value_);
+  }
+
+  /// True for a number that a member for errors holds, but not for one that says that all is well.
+  bool is_error_number(std::string_view key, std::string_view value) {
+    constexpr std::string_view kError = "err";
+    constexpr double kFine = 200, kNotFine = 300;
+    double number = 0;
+    (void)std::from_chars(value.data(), value.data() + value.size(), number);
+    return key.starts_with(kError) && number != 0 && !(number >= kFine && number < kNotFine) && !is_in_input(value);
+  }
+
+  /// True when the arguments hold a text. False after some searches.
+  bool is_in_input(std::string_view text) {
+    constexpr int kMostSearches = 64;
+    return ++searches_ <= kMostSearches && input_.find(text) != std::string::npos;
+  }
+
+  /// True for a member that holds the outcome of the whole call, or of what the tool is named after: "result", "cancel_status". A "state"
+  /// that is false is that of a device.
+  [[nodiscard]] bool is_own_outcome(std::string_view key) {
+    constexpr std::string_view kState = "state";
+    std::size_t at = 0;
+    if (key == kState || !among(last_word_of(key), words_.members)) return false;
+    const auto first = next_tool_word(key, at);
+    return (first.size() == key.size() || tool_.find(first) != std::string::npos) && !is_in_input(key);
   }
 
   /// True for a member named after a deed of any kind: "submitted", "invitesSent".
@@ -222,6 +256,8 @@ class Answer {
   const OutcomeWords& words_;
   const Lexicon& lexicon_;
   bool done_ = false;
+  bool taken_ = false;
+  bool none_ = false;     // a count of what was done is 0
   bool counted_ = false;  // a number counts what was done
   bool denied_ = false;
   bool refused_ = false;                        // an outcome of the whole answer refuses
@@ -229,6 +265,7 @@ class Answer {
   std::size_t settled_at_ = std::string::npos;  // how many objects in an outcome does not
   bool fails_by_number_ = false;
   bool explained_ = false;
+  int searches_ = 0;
   bool left_out_ = false;  // a flag says that something was not done
   bool reasoned_ = false;  // a member says why, or lists errors
   std::string tool_;
@@ -263,16 +300,25 @@ bool add_object(JsonScanner& cursor, Answer& answer) {
 bool add_list(JsonScanner& cursor, std::string_view name, Answer& answer) {
   const auto level = cursor.depth();
   std::size_t refused = 0, items = 0;
+  bool counted = false;  // the item is among the refused
   std::string_view key;
   auto token = cursor.next();
   if (token == Token::kArrayEnd) answer.add(name, token, {});
   if (token != Token::kArrayEnd && answer.lists_errors(name)) answer.add_error();
   for (; cursor.depth() >= level; token = cursor.next()) {
     if (token == Token::kBad || token == Token::kEnd) return false;
-    if (token == Token::kObject && cursor.depth() == level + 1) ++items;
+    const bool own = cursor.depth() == level + 1;
+    if (token == Token::kObject && own) {
+      ++items;
+      counted = false;
+    }
     if (token == Token::kKey) key = cursor.text();
-    if (token == Token::kString && cursor.depth() == level + 1 && answer.is_refused(key, cursor.text())) ++refused;
-    if (token == Token::kFalse && cursor.depth() == level + 1 && answer.is_flag(key)) ++refused;
+    const bool refuses =
+        own && ((token == Token::kString && answer.is_refused(key, cursor.text())) || (token == Token::kFalse && answer.is_flag(key)));
+    if (refuses && !counted) {
+      ++refused;
+      counted = true;
+    }
     if (token == Token::kArray && !cursor.leave()) return false;
   }
   if (items > 0 && refused == items) answer.refuse(level);
@@ -281,21 +327,40 @@ bool add_list(JsonScanner& cursor, std::string_view name, Answer& answer) {
 
 /// True for HTML, whose elements are no members.
 bool is_page(std::string_view text) {
-  constexpr std::string_view kSigns[] = {"<html", "<!", "<body", "<div", "<p", "<h1", "<span", "<table"};
-  return std::any_of(std::begin(kSigns), std::end(kSigns), [&](auto sign) { return text.find(sign) != std::string_view::npos; });
+  constexpr std::string_view kSigns[] = {"<html", "<!doctype", "<!DOCTYPE", "<body",  "<div",  "<p",
+                                         "<h1",   "<h2",       "<span",     "<table", "<form", "<label"};
+  return std::any_of(std::begin(kSigns), std::end(kSigns), [&](auto sign) {
+    const auto at = text.find(sign);
+    const auto next = at == std::string_view::npos ? at : at + sign.size();
+    return next < text.size() && (text[next] == '>' || text[next] == ' ');
+  });
 }
 
-/// Passes on the elements of an XML answer that hold only text, <status>REJECTED</status>, as members.
+/// Passes on the elements of an XML answer that hold only text, <status>REJECTED</status>, as members: those within the outermost one, and
+/// those deeper in as members of objects.
 void add_elements(std::string_view xml, Answer& answer) {
-  constexpr std::string_view kEnd = "</";
-  constexpr std::size_t kMost = 64, kLongestName = 64;
-  std::size_t read = 0;
-  for (auto end = xml.find(kEnd); end != std::string_view::npos && read < kMost; end = xml.find(kEnd, end + 1), ++read) {
-    const auto name = xml.substr(end + kEnd.size(), xml.substr(end + kEnd.size(), kLongestName).find('>'));
-    const auto open = xml.rfind('>', end);
-    if (name.size() > kLongestName || open == std::string_view::npos) continue;
-    if (answer.tells_outcome(name) && xml.substr(0, open).ends_with(name))
-      answer.add(name, Token::kString, xml.substr(open + 1, end - open - 1));
+  constexpr std::size_t kMost = 256;
+  std::size_t depth = 0, read = 0;
+  std::size_t text = std::string_view::npos;  // where the text of an element without others begins
+  std::string_view name;
+  for (auto open = xml.find('<'); open != std::string_view::npos && read < kMost; open = xml.find('<', open + 1), ++read) {
+    const auto close = xml.find('>', open);
+    if (close == std::string_view::npos) return;
+    const auto tag = xml.substr(open + 1, close - open - 1);
+    if (tag.empty() || tag[0] == '?' || tag[0] == '!' || tag.ends_with('/')) continue;
+    if (tag[0] != '/') {
+      ++depth;
+      name = tag.substr(0, tag.find(' '));
+      text = close + 1;
+      continue;
+    }
+    if (text != std::string_view::npos && answer.tells_outcome(name)) {
+      const auto value = xml.substr(text, open - text);
+      constexpr std::size_t kMember = 2;
+      depth <= kMember ? answer.add(name, Token::kString, value) : answer.add_inner(name, Token::kString, value, depth);
+    }
+    text = std::string_view::npos;
+    depth -= depth > 0 ? 1 : 0;
   }
 }
 
@@ -374,20 +439,31 @@ Scalar scalar_of(Token token, std::string_view text) {
   return read.ec == std::errc() && read.ptr == text.data() + text.size() ? Scalar{Scalar::Kind::kNumber, number, text} : Scalar{};
 }
 
-/// Passes on the plain members of an object's first level; false when the text is not an object.
+/// Passes on the first-level members of an object: the key, the token and the value as it is spelled, whole for a list or an object, and
+/// empty for null. Stops where the text is no JSON.
 template <class Take>
-bool each_member(std::string_view text, Take take) {
-  JsonScanner cursor(trim(text));
-  if (cursor.next() != Token::kObject) return false;
-  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+void each_member(std::string_view text, Take take) {
+  text = trim(text);
+  JsonScanner cursor(text);
+  if (cursor.next() != Token::kObject) return;
+  for (auto next = cursor.next(); next == Token::kKey; next = cursor.next()) {
     const auto key = cursor.text();
-    token = cursor.next();
-    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return false;
-    if (token == Token::kBad || token == Token::kEnd) return false;
+    const auto token = cursor.next();
+    if (token == Token::kBad || token == Token::kEnd) return;
+    if (token == Token::kObject || token == Token::kArray) {
+      const auto begin = cursor.offset();
+      if (!cursor.leave()) return;
+      take(key, token, text.substr(begin, cursor.offset() - begin));
+      continue;
+    }
     const bool plain = token == Token::kString || token == Token::kNumber;
-    take(key, scalar_of(token, plain ? cursor.text() : std::string_view{}));
+    take(key, token, token == Token::kTrue ? "true" : token == Token::kFalse ? "false" : plain ? cursor.text() : std::string_view{});
   }
-  return true;
+}
+
+/// False for a list or an object.
+bool is_plain(Token token) {
+  return token != Token::kObject && token != Token::kArray;
 }
 
 }  // namespace
@@ -396,12 +472,14 @@ bool answers_otherwise(std::string_view input, std::string_view output, std::str
   constexpr std::size_t kMost = 32;
   constexpr std::string_view kRemoteCall = "jsonrpc";
   std::vector<std::pair<std::string_view, Scalar>> asked;
-  (void)each_member(input, [&](std::string_view key, const Scalar& value) {
+  each_member(input, [&](std::string_view key, Token token, std::string_view text) {
+    const auto value = scalar_of(token, text);
     if (value.kind != Scalar::Kind::kNone && asked.size() < kMost && !among(key, words.moving)) asked.emplace_back(key, value);
   });
   if (asked.empty()) return false;
   bool otherwise = false;
-  (void)each_member(output, [&](std::string_view key, const Scalar& value) {
+  each_member(output, [&](std::string_view key, Token token, std::string_view text) {
+    const auto value = scalar_of(token, text);
     if (key == kRemoteCall) asked.clear();  // its "id" is of the message, not of the thing
     otherwise |= std::any_of(asked.begin(), asked.end(), [&](const auto& member) {
       return member.first == key && member.second.differs(value) && member.second.is_told(told);
@@ -410,66 +488,84 @@ bool answers_otherwise(std::string_view input, std::string_view output, std::str
   return otherwise;
 }
 
-namespace {
-
-/// Passes on the first-level members of an object that hold a text, a number, a boolean or null, as they are spelled. Null is empty.
-template <class Take>
-void each_spelled(std::string_view text, Take take) {
-  JsonScanner cursor(trim(text));
-  if (cursor.next() != Token::kObject) return;
-  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
-    const auto key = cursor.text();
-    token = cursor.next();
-    if (token == Token::kBad || token == Token::kEnd) return;
-    if (token == Token::kObject || token == Token::kArray) {
-      if (!cursor.leave()) return;
-      continue;
-    }
-    const bool plain = token == Token::kString || token == Token::kNumber;
-    take(key, token == Token::kTrue ? "true" : token == Token::kFalse ? "false" : plain ? cursor.text() : std::string_view{});
-  }
-}
-
-}  // namespace
-
-bool leaves_as_it_was(std::string_view input, std::string_view output, std::string_view before) {
+bool leaves_as_it_was(const StepView& call, std::string_view before) {
   constexpr std::size_t kMost = 32, kShortest = 4;
-  std::vector<std::pair<std::string_view, std::string_view>> asked;
-  each_spelled(input, [&](std::string_view key, std::string_view value) {
-    if (asked.size() < kMost && key.size() >= kShortest && !value.empty()) asked.emplace_back(key, value);
+  constexpr std::size_t kFewest = 3;   // members that both show
+  constexpr std::size_t kBracket = 1;  // of a list or an object without anything
+  std::vector<std::pair<std::string_view, std::string_view>> asked, known;
+  each_member(call.input, [&](std::string_view key, Token token, std::string_view value) {
+    if (is_plain(token) && asked.size() < kMost && !value.empty()) asked.emplace_back(key, value);
   });
-  if (asked.empty() || canonical_hash(output) != canonical_hash(before)) return false;
+  each_member(before, [&](std::string_view key, Token, std::string_view value) {
+    if (known.size() <= kMost) known.emplace_back(key, value);
+  });
+  if (asked.empty() || known.empty() || known.size() > kMost) return false;
+  bool same = true;
   bool kept = false;
-  each_spelled(output, [&](std::string_view key, std::string_view value) {
-    kept |= std::any_of(asked.begin(), asked.end(), [&](const auto& member) {
-      return key.find(member.first) != std::string_view::npos && !equal_ignoring_case(member.second, value);
+  std::size_t shown = 0;
+  each_member(call.output, [&](std::string_view key, Token token, std::string_view value) {
+    const auto was = std::find_if(known.begin(), known.end(), [&](const auto& member) { return member.first == key; });
+    same &= was == known.end() ? value.size() <= kBracket : was->second == value;
+    shown += was != known.end();
+    const bool as_asked =
+        std::any_of(asked.begin(), asked.end(), [&](const auto& member) { return equal_ignoring_case(member.second, value); });
+    const bool of_argument = std::any_of(asked.begin(), asked.end(), [&](const auto& member) {
+      return member.first.size() >= kShortest && (key == member.first || last_word_of(key) == member.first);
     });
+    const bool of_tool = key.size() >= kShortest && !value.empty() && call.name.find(key) != std::string_view::npos;
+    kept |= is_plain(token) && !as_asked && (of_argument || of_tool);
   });
-  return kept;
+  return same && kept && shown >= kFewest && shown * 4 >= known.size() * 3;
 }
 
-bool leaves_empty(std::string_view input, std::string_view output, std::string_view told) {
-  constexpr std::size_t kMost = 32, kShortest = 4;
-  std::vector<std::string_view> asked;
-  each_spelled(input, [&](std::string_view key, std::string_view value) {
-    if (asked.size() < kMost && value.size() >= kShortest && told.find(value) != std::string_view::npos) asked.push_back(key);
+bool leaves_empty(std::string_view input, std::string_view output, std::string_view told, const Lexicon& lexicon) {
+  constexpr std::size_t kMost = 16, kShortest = 4;
+  std::vector<std::pair<std::string_view, std::string_view>> asked;
+  each_member(input, [&](std::string_view key, Token token, std::string_view value) {
+    if (is_plain(token) && asked.size() < kMost && value.size() >= kShortest) asked.emplace_back(key, value);
   });
-  bool empty = false;
-  each_spelled(output, [&](std::string_view key, std::string_view value) { empty |= value.empty() && among(key, asked); });
-  return empty;
+  bool empty = false, took = false;
+  each_member(output, [&](std::string_view key, Token token, std::string_view value) {
+    const auto own = std::find_if(asked.begin(), asked.end(), [&](const auto& member) { return member.first == key; });
+    if (!is_plain(token) || own == asked.end()) return;
+    // {"remove": "urgent"} is to be empty; {"name": "final.txt"} shows that something was done.
+    const auto* entry = lexicon.find(key);
+    const bool orders = entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0;
+    took |= own->second == value && std::none_of(value.begin(), value.end(), is_digit);
+    empty |= value.empty() && !orders && told.find(own->second) != std::string_view::npos;
+  });
+  return empty && !took;
 }
 
-bool lists_errors(std::string_view output, const OutcomeWords& words) {
+bool was_done_in_part(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon) {
+  constexpr std::size_t kDeepest = 2;
   JsonScanner cursor(trim(output));
   if (cursor.next() != Token::kObject) return false;
-  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
-    const auto key = cursor.text();
-    token = cursor.next();
-    if (token == Token::kBad || token == Token::kEnd) return false;
-    if (token != Token::kObject && token != Token::kArray) continue;
-    const bool errors = token == Token::kArray && (among(key, words.errors) || among(key, words.failures));
-    if (errors && cursor.next() != Token::kArrayEnd) return true;
-    if (!errors && !cursor.leave()) return false;
+  double asked = 0, done = -1;  // of an object; the most of what it counts as done: {"requested": 3, "moved": 3, "skipped": 0}
+  std::string_view key;
+  std::string folded;
+  for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad; token = cursor.next()) {
+    if (token == Token::kKey) {
+      key = cursor.text();
+    } else if (token == Token::kArray) {
+      const bool errors = cursor.depth() == kDeepest && (among(key, words.errors) || among(key, words.failures));
+      if (errors && cursor.next() != Token::kArrayEnd) return true;
+      if (!errors && !cursor.leave()) return false;
+    } else if (token == Token::kObject && cursor.depth() > kDeepest) {
+      if (!cursor.leave()) return false;
+    } else if (token == Token::kObject || token == Token::kObjectEnd) {
+      if (done >= 0 && done < asked) return true;
+      asked = 0, done = -1;
+    } else if (token == Token::kNumber) {
+      double number = 0;
+      (void)std::from_chars(cursor.text().data(), cursor.text().data() + cursor.text().size(), number);
+      fold(last_word_of(key), folded);
+      if (among(key, words.asked)) {
+        asked = number;
+      } else if (!among(key, words.failures) && (among(key, words.counts) || is_participle(lexicon.find(folded)))) {
+        done = std::max(done, number);
+      }
+    }
   }
   return false;
 }

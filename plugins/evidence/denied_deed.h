@@ -27,15 +27,16 @@ namespace runwarden::plugins {
 [[nodiscard]] bool answers_otherwise(std::string_view input, std::string_view output, std::string_view told, const OutcomeWords& words);
 
 /// True when the answer of a call that is meant to change something is the record `before` that a look-up had returned, with another value
-/// than was asked for in a member named like an argument: {"roaming_enabled": false} after {"enabled": true}. Linear; any thread.
-[[nodiscard]] bool leaves_as_it_was(std::string_view input, std::string_view output, std::string_view before);
+/// than was asked for in a member named like an argument or in the tool's name: {"roaming_enabled": false} after {"enabled": true}. Members
+/// of objects within it do not count, nor do new ones that are empty. Linear; any thread.
+[[nodiscard]] bool leaves_as_it_was(const StepView& call, std::string_view before);
 
 /// True when such an answer has null or nothing in a member named like an argument whose value the message `told` states. Linear; any
 /// thread.
-[[nodiscard]] bool leaves_empty(std::string_view input, std::string_view output, std::string_view told);
+[[nodiscard]] bool leaves_empty(std::string_view input, std::string_view output, std::string_view told, const Lexicon& lexicon);
 
-/// True for an answer that lists an error at the first level, whatever else it counts as done: {"modified": 4, "errors": [...]}. Linear;
-/// any thread.
-[[nodiscard]] bool lists_errors(std::string_view output, const OutcomeWords& words);
+/// True for an answer that lists an error at the first level, whatever else it counts as done, {"modified": 4, "errors": [...]}, or that
+/// counts fewer as done than were asked for: {"requested": 3, "moved": 2}. Linear; any thread.
+[[nodiscard]] bool was_done_in_part(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon);
 
 }  // namespace runwarden::plugins

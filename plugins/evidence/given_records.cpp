@@ -165,15 +165,16 @@ bool lists_nothing(std::string_view output, std::span<const std::string> answers
   return counts;
 }
 
-/// "18 Tannery Row, Unit 4, Leith": a number among words that are all written large.
+/// "18 Tannery Row, Unit 4, Leith": a number among words that each begin with a capital letter of ASCII, and are not all in capitals.
 bool is_address(std::string_view text) {
-  bool number = false;
+  bool number = false, small = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
-    if (i > 0 && text[i - 1] != ' ') continue;
-    if (is_lower(text[i])) return false;
+    small |= is_lower(text[i]);
+    if (text[i] == ' ' || (i > 0 && text[i - 1] != ' ')) continue;
+    if (!is_digit(text[i]) && (text[i] < 'A' || text[i] > 'Z')) return false;
     number |= is_digit(text[i]);
   }
-  return number;
+  return number && small;
 }
 
 }  // namespace

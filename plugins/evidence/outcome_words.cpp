@@ -29,6 +29,7 @@ OutcomeWords::OutcomeWords(const Vocabulary& vocabulary)
       codes(vocabulary.words(Key::kCodeMembers)),
       explaining(vocabulary.words(Key::kExplainingMembers)),
       reasons(vocabulary.words(Key::kReasonMembers)),
+      asked(vocabulary.words(Key::kAskedMembers)),
       former(vocabulary.words(Key::kFormerWords)),
       contradicted(vocabulary.words(Key::kContradictedDeeds)),
       moving(vocabulary.words(Key::kMovingMembers)) {}

@@ -23,6 +23,7 @@ struct OutcomeWords {
   std::vector<std::string> codes;          // members with a number for the outcome: "code"
   std::vector<std::string> explaining;     // members whose text explains a status: "detail"
   std::vector<std::string> reasons;        // members that say why something was not done: "reason"
+  std::vector<std::string> asked;          // members that count what was asked for: "requested"
   std::vector<std::string> former;         // at the beginning of a member's name, it tells what was before: "previous"
   std::vector<std::string> contradicted;   // a word of the tool's name and an outcome that says the opposite: "start stopped"
   std::vector<std::string> moving;         // members whose value changes by itself: "revision"

@@ -96,11 +96,28 @@ bool CallOutcomes::refuses_in_words(const StepView& step, std::span<const std::u
   constexpr std::size_t kLongest = 80;
   const auto output = trim(step.output);
   if (output.empty() || output.size() > kLongest || output.find_first_of("{[\"\n") != std::string_view::npos) return false;
-  if (!refusals_.may_be_in(output)) return false;
   read(output, rules_.lexicon, scene_.scratch);
-  const auto other_deed = [&](const Claim& claim) { return claim.verb == kNoVerb || !rules_.hindering[claim.verb]; };
+  if (scene_.scratch.words.empty()) return false;
+  // "Period closed": the claim is part of the refusal.
+  const auto refuses = [&](const Claim& claim) {
+    const auto& words = scene_.scratch.words;
+    std::string phrase(words[claim.word].text);
+    HashSet own;
+    own.insert(hash_bytes(words[claim.word].text));
+    if (claim.word > 0) {
+      own.insert(hash_bytes(words[claim.word - 1].text));
+      phrase.insert(0, std::string(words[claim.word - 1].text).append(" "));
+    }
+    return refusals_.in(phrase, own);
+  };
+  const auto other_deed = [&](const Claim& claim) { return claim.verb == kNoVerb || (!rules_.hindering[claim.verb] && !refuses(claim)); };
   if (std::any_of(scene_.scratch.claims.begin(), scene_.scratch.claims.end(), other_deed)) return false;
   if (reports_done(scene_.scratch, groups, rules_.lexicon)) return false;
+  // "Not within a return zone." "None" may be all that a tool prints.
+  constexpr std::size_t kFewest = 3;
+  const auto& first = scene_.scratch.words.front();
+  if (scene_.scratch.words.size() >= kFewest && has(first.cues, kCueNegation) && !has(first.cues, kCueDeterminer)) return true;
+  if (!refusals_.may_be_in(output)) return false;
   fold(std::string(step.name).append(" ").append(step.input), scene_.folded_value);
   HashSet words;
   for (const auto& word : scene_.scratch.words) {
@@ -153,20 +170,48 @@ bool CallOutcomes::shows_alert(std::string_view page) {
 }
 
 /// True when a call that was to change a record returned it as a look-up had shown it.
-bool CallOutcomes::shows_same_record(const RunView& run, std::size_t at) {
+bool CallOutcomes::shows_same_record(const RunView& run, std::size_t at, const ToolMeaning& tool) {
   constexpr std::size_t kReach = 8;  // steps before it
   const auto& step = run.steps[at];
+  if (std::find(tool.groups.begin(), tool.groups.end(), rules_.send_group) != tool.groups.end()) return false;
   for (auto i = at; i-- > 0 && at - i <= kReach;) {
     const auto& before = run.steps[i];
-    if (before.kind != Kind::kTool || before.output.size() != step.output.size()) continue;
-    run.pace(2 * step.output.size());
-    if (scene_.recovery.meaning(before.name).reads && leaves_as_it_was(step.input, step.output, before.output)) return true;
+    if (before.kind != Kind::kTool || !looks_like_json(before.output) || !scene_.recovery.meaning(before.name).reads) continue;
+    run.pace(step.output.size() + before.output.size());
+    if (leaves_as_it_was(step, before.output)) return true;
   }
   return false;
 }
 
+/// True when the answer says that the action was not done, in more than what a look-up had shown of the record before: `"print": {"status":
+/// "failed"}` that was there already.
+bool CallOutcomes::denies_now(const RunView& run, std::size_t at, const StepView& step, const ToolMeaning& tool) {
+  constexpr std::size_t kReach = 8, kShortest = 16;        // steps before it; bytes of a part
+  constexpr std::size_t kLongest = 16 * 1024, kMost = 16;  // bytes of an answer whose parts are looked for, and parts
+  if (!denies_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon)) return false;
+  if (!looks_like_json(step.output) || step.output.size() > kLongest) return true;
+  std::size_t looked = 0;
+  auto rest = step;
+  std::string output(step.output);
+  for (auto i = at; i-- > 0 && at - i <= kReach;) {
+    const auto& before = run.steps[i];
+    if (before.kind != Kind::kTool || !scene_.recovery.meaning(before.name).reads) continue;
+    run.pace(output.size() + before.output.size());
+    for (auto open = output.find('{', 1); open != std::string::npos; open = output.find('{', open + 1)) {
+      const auto close = output.find('}', open);
+      if (close == std::string::npos || ++looked > kMost) break;
+      const auto part = std::string_view(output).substr(open, close + 1 - open);
+      if (part.size() >= kShortest && before.output.find(part) != std::string_view::npos) output.replace(open, part.size(), "null");
+    }
+  }
+  if (output.size() == step.output.size()) return true;
+  rest.output = output;
+  return denies_deed(rest, tool.groups, rules_.outcome_words, rules_.lexicon);
+}
+
 /// True for a message that speaks of all, both or every one.
-bool CallOutcomes::says_all(std::string_view message) {
+bool CallOutcomes::says_all(const RunView& run, std::string_view message) {
+  run.pace(message.size());
   fold(message, scene_.folded);
   WordCursor cursor(scene_.folded);
   for (RawWord word; cursor.next(word);) {
@@ -182,12 +227,12 @@ bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, std::strin
   const auto& tool = scene_.recovery.meaning(step.name);
   if (changed_no_row(step)) return true;
   if (tool.reads) return is_withheld(step.output, rules_.withheld_words);
-  if (denies_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon) ||
-      answers_otherwise(step.input, step.output, told, rules_.outcome_words) || waits_untold(run, at))
+  if (denies_now(run, at, step, tool) || answers_otherwise(step.input, step.output, told, rules_.outcome_words) || waits_untold(run, at))
     return true;
-  if (tool.group != 0 && looks_like_json(step.output) && (leaves_empty(step.input, step.output, told) || shows_same_record(run, at)))
+  if (tool.group != 0 && looks_like_json(step.output) &&
+      (leaves_empty(step.input, step.output, told, rules_.lexicon) || shows_same_record(run, at, tool)))
     return true;
-  if (tool.group != 0 && lists_errors(step.output, rules_.outcome_words) && says_all(told)) return true;
+  if (tool.group != 0 && was_done_in_part(step.output, rules_.outcome_words, rules_.lexicon) && says_all(run, told)) return true;
   if (shows_alert(step.output)) return true;
   if (tool.any_purpose) {
     return ends_in_failure(step.output) || owns_up(step.output, rules_.lexicon, scene_.scratch) ||

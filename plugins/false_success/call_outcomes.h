@@ -42,8 +42,9 @@ class CallOutcomes {
   [[nodiscard]] bool denies_in_words(std::string_view output, std::span<const std::uint16_t> groups);
   [[nodiscard]] bool passes_failure_on(const StepView& step) const;
   [[nodiscard]] bool shows_alert(std::string_view page);
-  [[nodiscard]] bool says_all(std::string_view message);
-  [[nodiscard]] bool shows_same_record(const RunView& run, std::size_t at);
+  [[nodiscard]] bool denies_now(const RunView& run, std::size_t at, const StepView& step, const ToolMeaning& tool);
+  [[nodiscard]] bool says_all(const RunView& run, std::string_view message);
+  [[nodiscard]] bool shows_same_record(const RunView& run, std::size_t at, const ToolMeaning& tool);
   [[nodiscard]] bool answers_undone(const RunView& run, std::size_t at, std::string_view told);
   [[nodiscard]] std::size_t last_told_waiting(const RunView& run) const;
   [[nodiscard]] bool waits_untold(const RunView& run, std::size_t at);

@@ -7,6 +7,7 @@ namespace runwarden::plugins {
 namespace {
 
 constexpr std::size_t kMostAnswers = 3;  // judged, from the end
+constexpr std::size_t kMostRead = 32;    // messages, for them
 
 /// The run up to an answer and with it as the last word. `success` was set later, so it is left out.
 RunView up_to(const RunView& run, std::size_t answer) {
@@ -32,26 +33,29 @@ std::vector<std::size_t> FalseSuccess::left_failed(const RunView& run, const Fin
   return out;
 }
 
-/// The last answers to calls that failed, the last first, up to one that admits something or hands over. An answer that claims nothing is
-/// left out. Reads no more than these.
+/// The last answers to calls that failed, the last first, up to a message that admits something or hands over: it takes back what was said
+/// before. An answer that claims nothing is left out.
 std::vector<FalseSuccess::EarlierAnswer> FalseSuccess::earlier_answers(const RunView& run) {
   std::vector<EarlierAnswer> out;
   auto failed = scene_.failed.rbegin();
-  // Calls behind the final message, before a goodbye, are nothing that it reports.
+  // The final message does not report calls made after it, before a goodbye.
   const bool ran_since = scene_.last_done != kNoStep && scene_.told_place < scene_.last_done;
   const auto end = std::min(scene_.told_place, run.steps.size()) + (ran_since ? 1 : 0);
   const auto answers = told_messages(run);
+  std::size_t messages = 0;
   for (auto answer = answers.begin(); answer != answers.end() && out.size() < kMostAnswers; ++answer) {
+    if (failed == scene_.failed.rend()) break;
     const auto before = std::find_if(answer + 1, answers.end(), [](const FinalMessage& told) { return told.step != kNoStep; });
     const auto begin = before == answers.end() ? 0 : before->step;
     bool of_failure = false;
     for (; failed != scene_.failed.rend() && failed->step >= begin; ++failed)
       of_failure |= !failed->recovered && run.steps[failed->step].kind == Kind::kTool;
-    if (!of_failure || answer->step >= end) continue;
+    if (answer->step >= end) continue;
+    if (messages++ == kMostRead) break;
     run.pace(answer->text.size());
     read(answer->text, rules_.lexicon, scene_.scratch);
     if (scene_.scratch.admits() || scene_.scratch.hands_over()) break;
-    if (!scene_.scratch.claims.empty()) out.push_back({begin, answer->step});
+    if (of_failure && !scene_.scratch.claims.empty()) out.push_back({begin, answer->step});
   }
   return out;
 }

@@ -541,27 +541,36 @@ bool MadeGood::rerun_with_more(const RunView& run, std::size_t failed) {
   constexpr std::size_t kLongest = 2000, kFewest = 2, kMost = 64;  // bytes of a command, and its words
   const auto& step = run.steps[failed];
   if (step.input.size() > kLongest) return false;
-  std::vector<std::string_view> words;
-  for (std::size_t at = 0; at < step.input.size();) {
-    const auto begin = step.input.find_first_not_of(" \t\n", at);
-    if (begin == std::string_view::npos) break;
-    at = std::min(step.input.find_first_of(" \t\n", begin), step.input.size());
-    words.push_back(step.input.substr(begin, at - begin));
-  }
+  const auto split = [](std::string_view text, std::vector<std::string_view>& out) {
+    out.clear();
+    for (std::size_t at = 0; at < text.size();) {
+      const auto begin = text.find_first_not_of(" \t\n", at);
+      if (begin == std::string_view::npos) break;
+      at = std::min(text.find_first_of(" \t\n", begin), text.size());
+      out.push_back(text.substr(begin, at - begin));
+    }
+  };
+  constexpr std::string_view kOnlyShown[] = {"--dry-run", "echo", "printf"};
+  std::vector<std::string_view> words, others;
+  split(step.input, words);
   if (words.size() < kFewest || words.size() > kMost) return false;
   for (auto i = failed + 1; i < run.steps.size(); ++i) {
     const auto& later = run.steps[i];
     if (later.kind != Kind::kTool || later.name != step.name || scene_.failures[i] != Failure::kNone || later.input.size() > 2 * kLongest)
       continue;
     run.pace(later.input.size());
-    std::size_t at = 0;
-    const bool all = std::all_of(words.begin(), words.end(), [&](std::string_view word) {
-      at = later.input.find(word, at);
-      if (at == std::string_view::npos) return false;
-      at += word.size();
-      return true;
-    });
-    if (all) return true;
+    split(later.input, others);
+    std::size_t found = 0;
+    bool shown = false;
+    for (const auto other : others) {
+      if (found < words.size() && other == words[found]) {
+        ++found;
+      } else {
+        shown |= std::any_of(std::begin(kOnlyShown), std::end(kOnlyShown),
+                             [&](auto word) { return other.find(word) != std::string_view::npos; });
+      }
+    }
+    if (found == words.size() && !shown) return true;
   }
   return false;
 }

@@ -1,6 +1,7 @@
 #include "false_success/message_claims.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "common/fold.h"
 #include "common/tools.h"
@@ -372,6 +373,11 @@ bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step)
     const bool telling = word.text.size() >= kTelling;
     if (!telling && known != nullptr && (known->verb != kNoVerb || is_small(*known))) continue;
     const auto& meaning = scene_.recovery.meaning(step.name);
+    std::optional<bool> used;
+    const auto used_later = [&] {
+      if (!used) used = used_since(run, step, word.text);
+      return *used;
+    };
     // A short word tells beside what the tool is named after: "their fax was busy".
     const auto told = [&](const Sentence& sentence) {
       const auto begin = scene_.reading.words.begin() + sentence.begin, end = scene_.reading.words.begin() + sentence.end;
@@ -379,7 +385,7 @@ bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step)
       const auto first = std::find_if(begin, end, said);
       if (first == end) return false;
       const auto at = static_cast<std::uint32_t>(first - scene_.reading.words.begin());
-      if (tells_own_deed_before(sentence, at, meaning) && !used_since(run, step, word.text)) return false;
+      if (tells_own_deed_before(sentence, at, meaning) && !used_later()) return false;
       return telling || std::any_of(begin, end, [&](const ReadWord& other) {
                return std::any_of(tool.begin(), tool.end(), [&](const auto& name) { return hash_noun(name) == hash_noun(other.text); });
              });

@@ -760,15 +760,25 @@ bool PassedOver::reports_deed(const StepView& step) {
   return reports_done(scene_.scratch, groups, rules_.lexicon);
 }
 
-/// True when a passage of an output was in an earlier one: a diff of files that were read before tells of their trouble, not of its own.
+/// True when a passage with a word of trouble, of an output that is in scene_.scratch, was in an earlier one: a diff of files that were
+/// read before tells of their trouble, not of its own.
 bool PassedOver::shows_again(const RunView& run, std::size_t at) {
   constexpr std::size_t kShortest = 24, kMost = 8;  // bytes of a passage, and passages looked for
   constexpr std::string_view kMarks = "+-<> ";      // before the lines of a diff
+  constexpr std::size_t kMostWords = 1000;
   const auto output = run.steps[at].output;
+  const auto& words = scene_.scratch.words;
   std::size_t looked = 0;
   const auto seen = [&](std::string_view passage) {
     passage.remove_prefix(std::min(passage.find_first_not_of(kMarks), passage.size()));
-    if (passage.size() < kShortest || looked++ == kMost) return false;
+    if (passage.size() < kShortest) return false;
+    fold(passage, scene_.folded);
+    const auto troubles = [&](const ReadWord& word) {
+      return has(word.cues, kCueTrouble) && scene_.folded.find(word.text) != std::string::npos;
+    };
+    if (std::none_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(words.size(), kMostWords)), troubles))
+      return false;
+    if (looked++ == kMost) return false;
     return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(at), [&](const StepView& before) {
       run.pace(before.output.size());
       return before.kind == Kind::kTool && before.output.find(passage) != std::string_view::npos;

@@ -88,7 +88,7 @@ class PassedOver {
   [[nodiscard]] std::size_t last_trouble(const RunView& run);
   [[nodiscard]] bool tells_plain_trouble() const;
   [[nodiscard]] bool reports_deed(const StepView& step);
-  [[nodiscard]] static bool shows_again(const RunView& run, std::size_t at);
+  [[nodiscard]] bool shows_again(const RunView& run, std::size_t at);
   [[nodiscard]] bool passes_over_trouble(const RunView& run, std::size_t at);
   [[nodiscard]] bool reports_undone(const RunView& run, std::size_t at) const;
   [[nodiscard]] bool only_repeats(std::string_view input);

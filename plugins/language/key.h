@@ -105,6 +105,7 @@ enum class Key : std::uint8_t {
   kStatusCodeMembers,
   kExplainingMembers,
   kReasonMembers,
+  kAskedMembers,
   kMovingMembers,
   kAnswerMembers,
   kAnswerLabels,

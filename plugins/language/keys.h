@@ -140,6 +140,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       texts(kStatusCodeMembers, "status_code_members"),
       texts(kExplainingMembers, "explaining_members"),
       texts(kReasonMembers, "reason_members"),
+      texts(kAskedMembers, "asked_members"),
       texts(kMovingMembers, "moving_members"),
       texts(kAnswerMembers, "answer_members"),
       texts(kAnswerLabels, "answer_labels"),

@@ -166,18 +166,6 @@ TEST(Reading, QuotedWordsThatALineWithAColonOffers_AreLeftOut) {
   EXPECT_EQ(claims("You could write:\n" + offered), 1u) << "no quotation marks";
 }
 
-TEST(Reading, TextBetweenRulesThatALineWithAColonOffers_IsLeftOut) {
-  const auto claims = [](std::string_view text) {
-    Reading reading;
-    read(text, lexicon(), reading);
-    return reading.claims.size();
-  };
-  EXPECT_EQ(claims("Here's a draft:\n\n---\nWe've sent the first boards.\n---\n\nShall I shorten it?"), 0u);
-  EXPECT_EQ(claims("Here's a draft:\n---\nWe've sent the first boards."), 1u) << "no second rule";
-  EXPECT_EQ(claims("Hello.\n---\nI've sent the form.\n---"), 1u) << "no colon";
-  EXPECT_EQ(claims("Here's a draft:\n---\nHello.\n---\nI've sent the form."), 1u);
-}
-
 TEST(Reading, ItemsBehindAQuestion_AreChoices) {
   const auto claims = [](std::string_view text) {
     Reading reading;
@@ -188,6 +176,9 @@ TEST(Reading, ItemsBehindAQuestion_AreChoices) {
   EXPECT_EQ(claims("Could you tell me if it was:\n1. Sent by mistake\n2. Ordered twice"), 0u);
   EXPECT_EQ(claims("Which one is it?\nI've sent the form."), 1u) << "no item";
   EXPECT_EQ(claims("These are the news:\n- I've sent the form"), 1u) << "no question";
+  EXPECT_EQ(claims("Which one is it?\n- I've sent the form."), 1u) << "said of the agent itself";
+  EXPECT_EQ(claims("Which one is it?\n*I've sent the form.*"), 1u) << "emphasis";
+  EXPECT_EQ(claims("Which one is it?\n2 forms sent."), claims("2 forms sent.")) << "a number of things";
   EXPECT_EQ(claims("Anything else?\n- I've sent the form"), 1u) << "a courtesy";
 }
 

@@ -764,6 +764,8 @@ TEST(CarriedText, IsWhatACallWasGivenToSay) {
   EXPECT_FALSE(carries(R"({"berth":"C-4","reason":"no longer needed"})"));
   EXPECT_FALSE(carries("{}"));
   EXPECT_FALSE(carries(R"({"address":"18 Tannery Row, Unit 4, Leith"})")) << "an address";
+  EXPECT_TRUE(carries(R"({"to":"555","text":"YOUR BERTH C-4 IS FREE FROM FRIDAY"})"));
+  EXPECT_TRUE(carries(R"({"to":"555","text":"\u00C1rvore 4 \u00E1gua \u00E9 \u00F3tima \u00E0 tarde"})"));
 }
 
 TEST(CallEntity, IsNamedWithBlanksInIt) {
