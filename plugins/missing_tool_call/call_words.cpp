@@ -1,6 +1,7 @@
 #include "missing_tool_call/call_words.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "common/json_scan.h"
 #include "common/tools.h"
@@ -99,24 +100,31 @@ void CallWords::read_changes(const RunView& run) {
   scene_.changes_read = true;
 }
 
-/// Adds the words of what a call returned, without the names of members that hold nothing: {"bags": 0} tells of no bag.
+/// Adds the words of what a call returned, without the names of members that hold nothing: {"bags": 0, "seats": []} tells of neither.
 void CallWords::add_told(std::string_view output) {
   using Token = JsonScanner::Token;
   JsonScanner cursor(output);
-  std::string_view key;
+  // Of the lists and objects that are open and have shown nothing so far; the last is that of the member.
+  std::vector<std::string_view> names{{}};
   auto token = looks_like_json(output) ? cursor.next() : Token::kBad;
   for (; token != Token::kEnd && token != Token::kBad; token = cursor.next()) {
     if (token == Token::kKey) {
-      key = cursor.text();
+      names.back() = cursor.text();
       continue;
     }
-    const bool blank = token == Token::kNull || token == Token::kFalse || token == Token::kArrayEnd || token == Token::kObjectEnd ||
-                       ((token == Token::kNumber || token == Token::kString) && (cursor.text().empty() || cursor.text() == "0"));
-    // What a list holds shows whether its name counts.
-    if (token == Token::kArray || token == Token::kObject) continue;
-    if (!blank) scene_.changes.add_words(key);
-    if (token == Token::kString || token == Token::kNumber) scene_.changes.add_words(cursor.text());
-    if (token == Token::kArrayEnd || token == Token::kObjectEnd) key = {};
+    if (token == Token::kArray || token == Token::kObject) {
+      names.emplace_back();
+      continue;
+    }
+    if (token == Token::kArrayEnd || token == Token::kObjectEnd) {
+      if (names.size() > 1) names.pop_back();
+      names.back() = {};
+      continue;
+    }
+    const bool valued = token == Token::kNumber || token == Token::kString;
+    const bool blank = token == Token::kNull || token == Token::kFalse || (valued && (cursor.text().empty() || cursor.text() == "0"));
+    for (auto name = names.rbegin(); !blank && name != names.rend(); ++name) scene_.changes.add_words(std::exchange(*name, {}));
+    if (valued) scene_.changes.add_words(cursor.text());
   }
   if (token == Token::kBad) scene_.changes.add_words(output);
 }
@@ -160,7 +168,7 @@ bool CallWords::names_thing(const RunView& run, const Claim& claim) {
   const auto named = [&](const ReadWord& word) {
     auto thing = word.text;
     if (thing.ends_with('s')) thing.remove_suffix(1);
-    if (thing.size() < kTelling || has(word.cues, kCueAuxiliary | kCueAdverb | kCueDeterminer)) return false;
+    if (thing.size() < kTelling || has(word.cues, kCueAuxiliary | kCueAdverb | kCueDeterminer | kCuePreposition)) return false;
     return std::any_of(scene_.changed_things.begin(), scene_.changed_things.end(), [&](std::string_view name) {
       return name.size() >= kTelling && (name.starts_with(thing) || thing.starts_with(name));
     });

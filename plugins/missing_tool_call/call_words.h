@@ -19,8 +19,9 @@ class CallWords {
   [[nodiscard]] bool concerns(const RunView& run, const Claim& claim);
   /// True when the subject of "a replacement card has been ordered" is what calls that change something were about, by two words of it.
   [[nodiscard]] bool names_made(const RunView& run, const Claim& claim);
-  /// True when the name of a call that may have changed something, or of one of its arguments, begins as what was done to in "three bags
-  /// have been added" and "I've added three bags" does: `total_baggages`.
+  /// True when the object of the deed, the bags in "three bags have been added" and "I've added three bags", begins a word of the name of a
+  /// call that may have changed something or of one of its arguments, or the other way round: `total_baggages`. Reads the calls once per
+  /// run.
   [[nodiscard]] bool names_thing(const RunView& run, const Claim& claim);
   /// True when a call that may have changed something shares a word with the clause that reports the deed: it was about the same object.
   /// Also true for a clause that names no object.

@@ -75,13 +75,19 @@ bool DeedsBeside::may_be_told(const RunView& run, const Claim& claim, const Requ
 /// call did, and the message tells of no deed that the call was for.
 bool DeedsBeside::answered_since(const RunView& run, const Request& request) {
   if (tools_ran_.asked_with_done(request)) return false;
-  for (auto i = request.step == kNoStep ? 0 : request.step; i < run.steps.size(); ++i) {
+  if (!last_untold_) last_untold_ = last_untold(run);
+  return *last_untold_ != kNoStep && (request.step == kNoStep || *last_untold_ >= request.step);
+}
+
+/// The last call that may have changed something, and did nothing that the message tells of; kNoStep when there is none.
+std::size_t DeedsBeside::last_untold(const RunView& run) {
+  const auto told = [&](std::uint16_t group) { return told_[group] != 0; };
+  for (auto i = run.steps.size(); i-- > 0;) {
     if (scene_.ran.may_change[i] == 0) continue;
     const auto& groups = scene_.tools.meaning(run.steps[i].name).groups;
-    const auto told = [&](std::uint16_t group) { return std::find(told_.begin(), told_.end(), group) != told_.end(); };
-    if (std::none_of(groups.begin(), groups.end(), told)) return true;
+    if (std::none_of(groups.begin(), groups.end(), told)) return i;
   }
-  return false;
+  return kNoStep;
 }
 
 /// True when a tool ran that may have done anything: a shell, a browser.
@@ -124,7 +130,8 @@ void DeedsBeside::judge_message(const RunView& run, const Said& said, Verdict& v
   const auto acts = [&](std::uint16_t verb) { return scene_.actions[verb] && !scene_.requests.light(verb); };
   collect_deeds(
       scene_.reading, acts, [](std::uint16_t) { return false; }, scene_.deeds);
-  told_.clear();
+  told_.assign(scene_.ran.groups.size(), 0);
+  last_untold_.reset();
   for (const auto& deed : scene_.deeds) {
     if (deed.claim.verb == kNoVerb || deed.telling < Telling::kState) continue;
     // "Your transfer is set": the noun names the deed, too.
@@ -132,7 +139,7 @@ void DeedsBeside::judge_message(const RunView& run, const Said& said, Verdict& v
     const auto begin = deed.claim.word - std::min(deed.claim.word - sentence.begin, kSubject);
     for (auto i = begin; i <= deed.claim.word; ++i) {
       const auto* entry = scene_.reading.words[i].entry;
-      if (entry != nullptr && entry->verb != kNoVerb) told_.push_back(rules_.lexicon.verb(entry->verb).group);
+      if (entry != nullptr && entry->verb != kNoVerb) told_[rules_.lexicon.verb(entry->verb).group] = 1;
     }
   }
   std::erase_if(scene_.deeds, [&](const ToldDeed& deed) {

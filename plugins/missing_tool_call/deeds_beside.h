@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+#include <vector>
 
 #include "common/verdict.h"
 #include "missing_tool_call/asked_deeds.h"
@@ -36,13 +38,15 @@ class DeedsBeside {
   [[nodiscard]] bool goes_ahead(const Request& request);
   [[nodiscard]] bool spoken_of_before(const RunView& run, const Claim& claim, const Request& request);
   [[nodiscard]] bool answered_since(const RunView& run, const Request& request);
+  [[nodiscard]] std::size_t last_untold(const RunView& run);
 
   const DeedRules& rules_;
   DeedScene& scene_;
   RanTools& tools_ran_;
   CallWords& call_words_;
   AskedDeeds& asked_deeds_;
-  std::vector<std::uint16_t> told_;  // groups of the deeds that the message tells as done
+  std::vector<std::uint8_t> told_;          // by group: 1 when the message tells a deed of it as done
+  std::optional<std::size_t> last_untold_;  // the last call that may have changed something and that it tells nothing of
 };
 
 }  // namespace runwarden::plugins

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostExchanges = 4;  // from the end
 
-/// The run as if an exchange were all of it, behind what the agent said before: the same places, with nothing in the others.
+/// The run as if an exchange were all of it, after what the agent said before: the same places, with nothing in the others.
 RunView alone(const RunView& run, std::size_t begin, std::size_t end) {
   RunView out;
   if (begin == 0) out.user_request = run.user_request;

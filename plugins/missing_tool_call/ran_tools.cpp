@@ -134,9 +134,10 @@ void RanTools::add_ordered_deeds(std::string_view input) {
     const auto* entry = words.empty() ? nullptr : rules_.lexicon.find(words[0]);
     key = {};
     if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0) continue;
-    // "contact_id": a thing.
+    // "contact_id": a thing. "cancel_policy": "flexible" orders nothing.
     const bool thing = scene_.text_work.is_noun(words[0], kAnyLanguage) || scene_.requests.is_action_noun(*entry);
-    if (token == JsonScanner::Token::kTrue || (words.size() > 1 && !thing)) scene_.ran.groups[rules_.lexicon.verb(entry->verb).group] = 1;
+    const auto group = rules_.lexicon.verb(entry->verb).group;
+    if (token == JsonScanner::Token::kTrue || (words.size() > 1 && !thing && group == rules_.send_group)) scene_.ran.groups[group] = 1;
   }
 }
 

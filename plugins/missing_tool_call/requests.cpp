@@ -318,7 +318,7 @@ bool Requests::asks_for_action(const Reading& reading, const Sentence& sentence,
   if (making) return thing == Thing::kRecord || thing == Thing::kEither;
   if (thing == Thing::kText && text_work_.shapes(verb)) return false;
   const bool of_talk = tools_ran_ && next != nullptr && among(next->text, object_pronouns_);
-  return thing != Thing::kUnknown || changed_ || of_talk || !text_work_.shapes(verb) || is_own(reading, sentence, at);
+  return thing != Thing::kUnknown || (changed_ && !gives_text_) || of_talk || !text_work_.shapes(verb) || is_own(reading, sentence, at);
 }
 
 void Requests::forget() {
@@ -378,6 +378,7 @@ bool Requests::may_part_verbs(std::string_view prose) {
 
 void Requests::collect_of(std::string_view turn, std::size_t step, Reading& reading) {
   const auto& relevant = any_action_ ? actions_ : relevant_;
+  gives_text_ = false;
   const auto asks = [&](const WordEntry& word) {
     return word.verb != kNoVerb && relevant[word.verb] && (any_action_ || word.forms != kFormNoun);
   };
@@ -392,6 +393,7 @@ void Requests::collect_of(std::string_view turn, std::size_t step, Reading& read
   std::optional<std::pair<std::size_t, std::size_t>> quoted;
   const auto take = [&](std::string_view passage) {
     if (!quoted) quoted = quoted_part(prose);
+    gives_text_ = quoted->first < quoted->second;
     const auto begin = static_cast<std::size_t>(passage.data() - prose.data());
     const auto end = begin + passage.size();
     if (end <= quoted->first || begin >= quoted->second) {

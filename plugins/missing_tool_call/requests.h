@@ -133,6 +133,7 @@ class Requests {
   bool any_action_rule_;
   bool any_action_ = false;          // for the current run
   bool changed_ = false;             // likewise: calls changed something
+  bool gives_text_ = false;          // the turn that is read gives the text to work on
   bool tools_ran_ = false;           // likewise: "move it" then means a thing rather than a text
   int believed_ = -1;                // make_believe(): 1 true, 0 false, -1 not computed yet
   std::vector<std::uint8_t> asked_;  // by verb, one bit per kind of thing

@@ -21,7 +21,8 @@ class UnchangedDeeds {
   [[nodiscard]] bool tells_no_deeds(const Said& said, bool last) const;
   /// For runs in which nothing changed anything: judges the plainest deed that the agent reported to the user.
   void judge(const RunView& run, Verdict& verdict);
-  /// The same for one exchange, which begins at step `from`, of a run that is blank but for it: there, "all set" may be about anything.
+  /// The same for one exchange, which begins at step `from`, of a run whose other steps are blank. "All set" counts too: there is no other
+  /// exchange that it may be about.
   void judge_exchange(const RunView& run, std::size_t from, Verdict& verdict);
 
  private:

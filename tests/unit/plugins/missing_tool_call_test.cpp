@@ -1582,6 +1582,7 @@ TEST(MissingToolCall, WhatAnArgumentOrders_OrAMemberTells_WasDone) {
   for (const auto* orders : {R"({"id":"S-77","notify":true})", R"({"id":"S-77","notifyDepot":"GLA"})"})
     EXPECT_EQ(told(orders, kOk), 0u) << orders;
   EXPECT_EQ(told(R"({"id":"S-77","notify":false})", kOk), 1u);
+  EXPECT_EQ(told(R"({"id":"S-77","notify":[],"by":{"contact":0}})", kOk), 1u);
   for (const auto* tells :
        {R"({"ok":true,"notification":"sent to depot GLA"})", R"({"ok":true,"events":["ADDRESS_CHANGED","DEPOT_ALERTED"]})"})
     EXPECT_EQ(told(kPlain, tells), 0u) << tells;
