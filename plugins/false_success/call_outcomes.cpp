@@ -221,18 +221,19 @@ bool CallOutcomes::says_all(const RunView& run, std::string_view message) {
 }
 
 /// True when a call that reports no failure says in other ways that what it was for did not happen.
-bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, std::string_view told) {
+bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, const Told& told) {
   auto step = run.steps[at];
   step.output = answer_body(step.output);
   const auto& tool = scene_.recovery.meaning(step.name);
   if (changed_no_row(step)) return true;
   if (tool.reads) return is_withheld(step.output, rules_.withheld_words);
-  if (denies_now(run, at, step, tool) || answers_otherwise(step.input, step.output, told, rules_.outcome_words) || waits_untold(run, at))
+  if (denies_now(run, at, step, tool) || answers_otherwise(step.input, step.output, told.any, rules_.outcome_words) ||
+      waits_untold(run, at))
     return true;
   if (tool.group != 0 && looks_like_json(step.output) &&
-      (leaves_empty(step.input, step.output, told, rules_.lexicon) || shows_same_record(run, at, tool)))
+      (leaves_empty(step.input, step.output, told.any, rules_.lexicon) || shows_same_record(run, at, tool)))
     return true;
-  if (tool.group != 0 && was_done_in_part(step.output, rules_.outcome_words, rules_.lexicon) && says_all(run, told)) return true;
+  if (tool.group != 0 && was_done_in_part(step.output, rules_.outcome_words, rules_.lexicon) && says_all(run, told.own)) return true;
   if (shows_alert(step.output)) return true;
   if (tool.any_purpose) {
     return ends_in_failure(step.output) || owns_up(step.output, rules_.lexicon, scene_.scratch) ||
@@ -248,12 +249,18 @@ void CallOutcomes::collect_failures(const RunView& run) {
   scene_.failures.clear();
   scene_.told_waiting.reset();
   const auto spoke = [](const StepView& step) { return step.kind == Kind::kModel && !trim(step.output).empty(); };
-  const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), spoke);
-  std::string buffer;
-  const auto told = told_of(trim(run.outcome).empty() && last != run.steps.rend() ? last->output : run.outcome, buffer);
+  const auto spoken = std::find_if(run.steps.rbegin(), run.steps.rend(), spoke);
+  const auto last = trim(run.outcome).empty() && spoken != run.steps.rend() ? spoken->output : run.outcome;
+  const auto messages = told_messages(run);
+  auto message = messages.rbegin();  // the first that the user could answer after the call
+  Told told;
+  bool set = false;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     run.pace(run.steps[i].output.size());
     const auto& step = run.steps[i];
+    for (; message != messages.rend() && message->step != kNoStep && message->step <= i; ++message) set = false;
+    if (!set && step.kind == Kind::kTool) set_told(message == messages.rend() ? last : message->text, last, told);
+    set |= step.kind == Kind::kTool;
     auto failure = failure_of(step, rules_.content);
     if (failure == Failure::kNone && step.kind == Kind::kTool && answers_undone(run, i, told)) failure = Failure::kSoft;
     scene_.failures.push_back(failure);
@@ -265,6 +272,15 @@ void CallOutcomes::collect_failures(const RunView& run) {
     if (rules_.recovery && run.steps[i].kind == Kind::kTool && has_payload(run.steps[i].output, rules_.content.tools.calls)) continue;
     scene_.failed.push_back({i, failure, false});
   }
+}
+
+/// Keeps the message that tells of a call, and the last one of the run.
+void CallOutcomes::set_told(std::string_view own, std::string_view last, Told& out) {
+  out.own = out.any = told_of(own, out.own_buffer);
+  if (own.data() == last.data()) return;
+  std::string buffer;
+  out.any_buffer.assign(out.own).append("\n").append(told_of(last, buffer));
+  out.any = out.any_buffer;
 }
 
 /// The step of the last message that says that something is waiting; the number of steps for the outcome, kNoStep for none.

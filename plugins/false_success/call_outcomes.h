@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "common/findings.h"
@@ -34,6 +35,14 @@ class CallOutcomes {
   [[nodiscard]] bool is_source(std::string_view tool);
 
  private:
+  /// What the user was told of a call, without the middle of long messages. Views into the run or the buffers.
+  struct Told {
+    std::string_view own;  // the message after it
+    std::string_view any;  // that and the last message
+    std::string own_buffer, any_buffer;
+  };
+
+  static void set_told(std::string_view own, std::string_view last, Told& out);
   void collect_failures(const RunView& run);
   void find_odd_calls(const RunView& run);
   void find_followed_up(const RunView& run);
@@ -45,7 +54,7 @@ class CallOutcomes {
   [[nodiscard]] bool denies_now(const RunView& run, std::size_t at, const StepView& step, const ToolMeaning& tool);
   [[nodiscard]] bool says_all(const RunView& run, std::string_view message);
   [[nodiscard]] bool shows_same_record(const RunView& run, std::size_t at, const ToolMeaning& tool);
-  [[nodiscard]] bool answers_undone(const RunView& run, std::size_t at, std::string_view told);
+  [[nodiscard]] bool answers_undone(const RunView& run, std::size_t at, const Told& told);
   [[nodiscard]] std::size_t last_told_waiting(const RunView& run) const;
   [[nodiscard]] bool waits_untold(const RunView& run, std::size_t at);
   void explain(const RunView& run, std::size_t step, Failure failure);
