@@ -575,10 +575,24 @@ bool MadeGood::rerun_with_more(const RunView& run, std::size_t failed) {
   return false;
 }
 
+/// "As soon as the CFO has approved it, I'll release it": the message leaves the action of the failed call for later.
+bool MadeGood::leaves_for_later(const ToolMeaning& tool) const {
+  const auto& words = scene_.reading.words;
+  for (std::size_t i = 2; i < words.size(); ++i) {
+    const auto* entry = words[i].entry;
+    if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormBase) == 0 || words[i].before != Break::kNone) continue;
+    const auto pledge = words[i - 1].cues | (words[i - 1].before == Break::kNone ? words[i - 2].cues : 0);
+    if (!has(words[i - 1].cues, kCueModal) || !has(pledge, kCueSelf) || has(pledge, kCueNegation)) continue;
+    if (std::find(tool.groups.begin(), tool.groups.end(), rules_.lexicon.verb(entry->verb).group) != tool.groups.end()) return true;
+  }
+  return false;
+}
+
 std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   const auto& step = run.steps[failed.step];
   if (!message.found || step.kind != Kind::kTool) return std::nullopt;
   const auto& tool = scene_.recovery.meaning(step.name);
+  if (rules_.admission && leaves_for_later(tool)) return Silence{"plan", "the final message leaves the action of this call for later"};
   if (rules_.recovery && (tool.reads || tool.unknown) && answered_elsewhere(run, failed, message))
     return Silence{"recovery", "later calls returned what the final message reports"};
   if (rules_.recovery && !tool.runs_anything() && worked_out_by_hand(step, message))

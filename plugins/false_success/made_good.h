@@ -68,6 +68,7 @@ class MadeGood {
   [[nodiscard]] bool confirmed_since(const RunView& run, std::size_t failed);
   [[nodiscard]] bool quotes_given(const RunView& run, std::size_t failed);
   [[nodiscard]] bool denies_as_often(const RunView& run, const FailedStep& failed);
+  [[nodiscard]] bool leaves_for_later(const ToolMeaning& tool) const;
   [[nodiscard]] bool rerun_with_more(const RunView& run, std::size_t failed);
   [[nodiscard]] bool went_on_with_given(const RunView& run, std::size_t failed);
 
