@@ -33,6 +33,7 @@ struct CallNames {
   NameSet idle_commands;                     // "pwd": neither changes nor reads anything
   NameSet commanding_programs;               // "git": does what its subcommand says
   NameSet reading_subcommands;               // "status": changes nothing
+  NameSet dry_run_options;                   // "--dry-run": makes a command one that changes nothing
   NameSet writing_options;                   // "-delete": makes a reading command one that changes something
   std::vector<std::string> picture_endings;  // ".png"
 };

@@ -71,6 +71,14 @@ std::string_view next_program(std::string_view& command) {
   return program;
 }
 
+/// True for a command that only shows what it would do.
+bool is_dry_run(std::string_view command, const CallNames& names) {
+  for (auto word = next_word(command); !word.empty(); word = next_word(command)) {
+    if (names.dry_run_options.contains(word.substr(0, word.find('=')))) return true;
+  }
+  return false;
+}
+
 /// One command of a pipe or list.
 bool looks(std::string_view command, const CallNames& names) {
   constexpr int kMostNamed = 3;  // "aws s3 ls": where the subcommand stands at the latest
@@ -83,6 +91,7 @@ bool looks(std::string_view command, const CallNames& names) {
     return true;
   }
   if (!names.commanding_programs.contains(program)) return false;
+  if (is_dry_run(command, names)) return true;
   for (int named = 1; named < kMostNamed; ++named) {
     auto word = next_word(command);
     while (word.starts_with('-')) word = next_word(command);

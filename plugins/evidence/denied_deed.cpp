@@ -21,6 +21,13 @@ constexpr std::string_view kUn = "un";
 constexpr std::size_t kInnermost = 3;     // objects within each other
 constexpr std::string_view kDone = "ed";  // "upserted": the ending of member names that count what was done
 
+/// The number that a text begins with; 0 for none.
+double number_in(std::string_view text) {
+  double number = 0;
+  (void)std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
 class Answer {
  public:
   Answer(const StepView& call, std::span<const std::uint16_t> groups, const OutcomeWords& words, const Lexicon& lexicon)
@@ -195,8 +202,7 @@ class Answer {
   bool is_error_number(std::string_view key, std::string_view value) {
     constexpr std::string_view kError = "err";
     constexpr double kFine = 200, kNotFine = 300;
-    double number = 0;
-    (void)std::from_chars(value.data(), value.data() + value.size(), number);
+    const double number = number_in(value);
     return key.starts_with(kError) && number != 0 && !(number >= kFine && number < kNotFine) && !is_in_input(value);
   }
 
@@ -557,8 +563,7 @@ bool was_done_in_part(std::string_view output, const OutcomeWords& words, const 
       if (done >= 0 && done < asked) return true;
       asked = 0, done = -1;
     } else if (token == Token::kNumber) {
-      double number = 0;
-      (void)std::from_chars(cursor.text().data(), cursor.text().data() + cursor.text().size(), number);
+      const double number = number_in(cursor.text());
       fold(last_word_of(key), folded);
       if (among(key, words.asked)) {
         asked = number;

@@ -191,7 +191,6 @@ bool CallOutcomes::denies_now(const RunView& run, std::size_t at, const StepView
   if (!denies_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon)) return false;
   if (!looks_like_json(step.output) || step.output.size() > kLongest) return true;
   std::size_t looked = 0;
-  auto rest = step;
   std::string output(step.output);
   for (auto i = at; i-- > 0 && at - i <= kReach;) {
     const auto& before = run.steps[i];
@@ -205,6 +204,7 @@ bool CallOutcomes::denies_now(const RunView& run, std::size_t at, const StepView
     }
   }
   if (output.size() == step.output.size()) return true;
+  auto rest = step;
   rest.output = output;
   return denies_deed(rest, tool.groups, rules_.outcome_words, rules_.lexicon);
 }

@@ -526,7 +526,7 @@ bool MadeGood::denies_as_often(const RunView& run, const FailedStep& failed) {
   for (const auto& sentence : scene_.reading.sentences) {
     for (auto i = sentence.begin; i < sentence.end; ++i) {
       const auto* entry = scene_.reading.words[i].entry;
-      if (entry == nullptr || entry->verb == kNoVerb || (entry->forms & kFormDone) == 0) continue;
+      if (!is_participle(entry)) continue;
       const bool own = std::find(groups.begin(), groups.end(), rules_.lexicon.verb(entry->verb).group) != groups.end();
       if (own && negated_before(scene_.reading, sentence, i)) ++denials;
     }
@@ -542,15 +542,14 @@ bool MadeGood::rerun_with_more(const RunView& run, std::size_t failed) {
   const auto& step = run.steps[failed];
   if (step.input.size() > kLongest) return false;
   const auto split = [](std::string_view text, std::vector<std::string_view>& out) {
+    constexpr std::string_view kBlanks = " \t\n";
     out.clear();
-    for (std::size_t at = 0; at < text.size();) {
-      const auto begin = text.find_first_not_of(" \t\n", at);
-      if (begin == std::string_view::npos) break;
-      at = std::min(text.find_first_of(" \t\n", begin), text.size());
-      out.push_back(text.substr(begin, at - begin));
+    for (auto begin = text.find_first_not_of(kBlanks); begin < text.size();) {
+      const auto end = std::min(text.find_first_of(kBlanks, begin), text.size());
+      out.push_back(text.substr(begin, end - begin));
+      begin = text.find_first_not_of(kBlanks, end);
     }
   };
-  constexpr std::string_view kOnlyShown[] = {"--dry-run", "echo", "printf"};
   std::vector<std::string_view> words, others;
   split(step.input, words);
   if (words.size() < kFewest || words.size() > kMost) return false;
@@ -559,18 +558,11 @@ bool MadeGood::rerun_with_more(const RunView& run, std::size_t failed) {
     if (later.kind != Kind::kTool || later.name != step.name || scene_.failures[i] != Failure::kNone || later.input.size() > 2 * kLongest)
       continue;
     run.pace(later.input.size());
+    if (only_look(later.input, rules_.content.tools.calls)) continue;
     split(later.input, others);
     std::size_t found = 0;
-    bool shown = false;
-    for (const auto other : others) {
-      if (found < words.size() && other == words[found]) {
-        ++found;
-      } else {
-        shown |= std::any_of(std::begin(kOnlyShown), std::end(kOnlyShown),
-                             [&](auto word) { return other.find(word) != std::string_view::npos; });
-      }
-    }
-    if (found == words.size() && !shown) return true;
+    for (const auto other : others) found += found < words.size() && other == words[found];
+    if (found == words.size()) return true;
   }
   return false;
 }

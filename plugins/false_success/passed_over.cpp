@@ -765,19 +765,19 @@ bool PassedOver::reports_deed(const StepView& step) {
 bool PassedOver::shows_again(const RunView& run, std::size_t at) {
   constexpr std::size_t kShortest = 24, kMost = 8;  // bytes of a passage, and passages looked for
   constexpr std::string_view kMarks = "+-<> ";      // before the lines of a diff
-  constexpr std::size_t kMostWords = 1000;
+  constexpr std::size_t kMostWords = 16;            // of trouble
   const auto output = run.steps[at].output;
-  const auto& words = scene_.scratch.words;
+  std::vector<std::string_view> troubles;
+  for (const auto& word : scene_.scratch.words) {
+    if (has(word.cues, kCueTrouble) && troubles.size() < kMostWords) troubles.push_back(word.text);
+  }
+  const auto holds = [&](std::string_view trouble) { return scene_.folded.find(trouble) != std::string::npos; };
   std::size_t looked = 0;
   const auto seen = [&](std::string_view passage) {
     passage.remove_prefix(std::min(passage.find_first_not_of(kMarks), passage.size()));
     if (passage.size() < kShortest) return false;
     fold(passage, scene_.folded);
-    const auto troubles = [&](const ReadWord& word) {
-      return has(word.cues, kCueTrouble) && scene_.folded.find(word.text) != std::string::npos;
-    };
-    if (std::none_of(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(std::min(words.size(), kMostWords)), troubles))
-      return false;
+    if (std::none_of(troubles.begin(), troubles.end(), holds)) return false;
     if (looked++ == kMost) return false;
     return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(at), [&](const StepView& before) {
       run.pace(before.output.size());

@@ -202,6 +202,7 @@ enum class Key : std::uint8_t {
   kIdleCommands,
   kCommandingPrograms,
   kReadingSubcommands,
+  kDryRunOptions,
   kWritingOptions,
   kPictureEndings,
   kMoneySigns,

@@ -235,6 +235,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       names(kIdleCommands, "idle_commands"),
       names(kCommandingPrograms, "commanding_programs"),
       names(kReadingSubcommands, "reading_subcommands"),
+      names(kDryRunOptions, "dry_run_options"),
       names(kWritingOptions, "writing_options"),
       names(kPictureEndings, "picture_endings"),
       names(kMoneySigns, "money_signs"),

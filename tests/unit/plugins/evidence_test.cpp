@@ -788,6 +788,8 @@ TEST(Commands, OnlyLook) {
                               R"({"command":["bash","-lc","git push"]})", R"({"command":[1]})", "git stash", "git"}) {
     EXPECT_FALSE(only_look(command, names)) << command;
   }
+  EXPECT_TRUE(only_look("kubectl apply -f tide.yaml --dry-run=server", names));
+  EXPECT_FALSE(only_look("kubectl apply -f tide.yaml --dry-run=server && git push", names));
   EXPECT_FALSE(only_look("ls\n" + std::string(3000, '#'), names)) << "a script";
 }
 
