@@ -1568,6 +1568,16 @@ TEST(MissingToolCall, DeedThatWasLeftOut_FiresAfterTheUserWentOn) {
   EXPECT_EQ(told({}, "There is. I'm sorry, I was not able to add the crib."), 0u);
 }
 
+TEST(MissingToolCall, ArgumentThatSharesNoThingWithTheDeed_AccountsForNone) {
+  const auto told = [](std::string_view input) {
+    auto run = stay(input, R"({"stay":"S-77","until":"Fri"})");
+    return judge(run.model("Your stay has been extended to Friday, and I've added a crib for you.")).findings.size();
+  };
+  EXPECT_EQ(told(R"({"stay":"S-77","until":"Fri"})"), 1u);
+  EXPECT_EQ(told(R"({"stay":"S-77","until":"Fri","force":"yes"})"), 1u) << "\"for\" names no thing";
+  EXPECT_EQ(told(R"({"stay":"S-77","until":"Fri","add_crib":true})"), 0u);
+}
+
 TEST(MissingToolCall, WhatAnArgumentOrders_OrAMemberTells_WasDone) {
   const auto told = [](std::string_view input, std::string_view output) {
     RunBuilder run;
