@@ -2,6 +2,9 @@
 // its own (host/base/ascii.h): a detector builds without the host's headers.
 #pragma once
 
+#include <algorithm>
+#include <string_view>
+
 namespace runwarden::plugins {
 
 constexpr bool is_digit(char c) {
@@ -18,6 +21,9 @@ constexpr bool is_ascii_letter(char c) {
 }
 constexpr char to_lower(char c) {
   return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
+}
+inline bool has_digit(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), is_digit);
 }
 
 }  // namespace runwarden::plugins

@@ -18,10 +18,6 @@ constexpr std::uint64_t kWriteKey = 0x71;
 constexpr std::uint64_t kQueryKey = 0x72;
 constexpr std::size_t kMostLookUps = 64;  // sets of nouns
 
-bool has_digit(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), is_digit);
-}
-
 bool names_object(std::string_view key, std::string_view text, const CallNames& names) {
   if (text.size() < 3) return false;
   if (has_digit(text) && text.size() >= 4) return true;
@@ -243,9 +239,21 @@ void Recovery::read_name(const std::vector<std::string>& words, bool named_withi
   }
   // A "sql_query" may also change things.
   meaning.reads |= ((looks_up && !changes) || (gets && !changes_for_sure)) && !among(words.back(), words_->query_words);
+  meaning.reads |= shows_only(words, named_within);
   // "planning_tool": no word tells what it does.
   const bool labelled = std::any_of(words.begin(), words.end(), [&](const auto& word) { return among(word, words_->tool_labels); });
   meaning.any_purpose |= labelled && meaning.groups.empty() && !meaning.reads;
+}
+
+/// True for a name of things that ends with what a look-up shows: "order_history", "hr.leave_balance". Not "send_details".
+bool Recovery::shows_only(const std::vector<std::string>& words, bool named_within) const {
+  if ((words.size() < 2 && !named_within) || words.empty() || !among(words.back(), words_->showing_nouns)) return false;
+  return std::all_of(words.begin(), words.end() - 1, [&](const std::string& word) {
+    if (among(word, words_->changing_words) || among(word, words_->joining_words)) return false;
+    const auto* entry = lexicon_->find(word);
+    const bool verb = entry != nullptr && entry->verb != kNoVerb && (entry->forms & kFormBase) != 0;
+    return !verb || among(word, words_->thing_verbs);
+  });
 }
 
 /// True for a word of a name that says that the tool may do anything: "http", "run"; not the label of "cancel_ticket_tool", and neither the

@@ -87,6 +87,7 @@ class Recovery {
   };
 
   [[nodiscard]] bool goes_on_to_change(const std::vector<std::string>& words) const;
+  [[nodiscard]] bool shows_only(const std::vector<std::string>& words, bool named_within) const;
   [[nodiscard]] ToolMeaning read_tool(std::string_view tool) const;
   [[nodiscard]] bool is_plural(std::string_view word, const WordEntry& entry) const;
   [[nodiscard]] bool is_any_purpose(const std::vector<std::string>& words, const std::string& word, const ToolMeaning& meaning) const;

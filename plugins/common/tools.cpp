@@ -58,6 +58,8 @@ ToolWords::ToolWords(const Vocabulary& vocabulary)
       looking_verbs(vocabulary.words(Key::kLookingVerbs)),
       query_words(vocabulary.words(Key::kQueryWords)),
       getting_words(vocabulary.words(Key::kGettingWords)),
+      showing_nouns(vocabulary.words(Key::kShowingNouns)),
+      thing_verbs(vocabulary.words(Key::kThingVerbs)),
       changing_words(vocabulary.words(Key::kChangingWords)),
       changing_nouns(vocabulary.words(Key::kChangingNouns)),
       joining_words(vocabulary.words(Key::kJoiningWords)),

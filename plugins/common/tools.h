@@ -24,6 +24,8 @@ struct ToolWords {
   std::vector<std::string> looking_verbs;      // "resolve": may only look something up
   std::vector<std::string> query_words;        // "query"
   std::vector<std::string> getting_words;      // "find", after another word
+  std::vector<std::string> showing_nouns;      // "history": what a look-up shows, at the end of a name of things
+  std::vector<std::string> thing_verbs;        // "order": the name of a thing before one of these
   std::vector<std::string> changing_words;     // "add"
   std::vector<std::string> changing_nouns;     // "update": a thing at the end of a name
   std::vector<std::string> joining_words;      // "and"

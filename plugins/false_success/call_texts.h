@@ -18,10 +18,6 @@ inline constexpr std::size_t kMostValues = 64;
 inline constexpr double kNoTrouble = 0.5;
 inline constexpr std::size_t kPrinted = 1000;  // bytes of output, more than an error alone takes
 
-[[nodiscard]] inline bool has_digit(std::string_view text) {
-  return std::any_of(text.begin(), text.end(), is_digit);
-}
-
 /// "category": "category" is a placeholder, not a value.
 [[nodiscard]] inline bool is_placeholder(const CallValue& value) {
   return value.normal == normal_id(value.key);

@@ -131,6 +131,8 @@ enum class Key : std::uint8_t {
   kHandoverToolWords,
   kQueryWords,
   kGettingWords,
+  kShowingNouns,
+  kThingVerbs,
   kChangingWords,
   kChangingNouns,
   kJoiningWords,

@@ -166,6 +166,8 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       texts(kHandoverToolWords, "handover_tool_words"),
       texts(kQueryWords, "query_words"),
       texts(kGettingWords, "getting_words"),
+      texts(kShowingNouns, "showing_nouns"),
+      texts(kThingVerbs, "thing_verbs"),
       texts(kChangingWords, "changing_words"),
       texts(kChangingNouns, "changing_nouns"),
       texts(kJoiningWords, "joining_words"),

@@ -652,6 +652,16 @@ TEST(Tools, GetWhatStandsAroundTheVerb_UnlessTheyChangeSomething) {
     EXPECT_FALSE(recovery.meaning(name).reads) << name;
 }
 
+TEST(Tools, NamedAfterThingsAndWhatIsShownOfThem_OnlyLookUp) {
+  const ToolWords words{Vocabulary()};
+  Recovery recovery(lexicon(), words);
+  for (const auto* name : {"order_history", "berthStatus", "hr.leave_balance", "tide_rates", "return_policy", "quay.calendar",
+                           "konto_saldo", "zaehler.verlauf", "agenda.huecos", "pedido_estado"})
+    EXPECT_TRUE(recovery.meaning(name).reads) << name;
+  for (const auto* name : {"send_details", "set_status", "cancel_policy", "balance", "order_berth", "share_price", "update_order_status"})
+    EXPECT_FALSE(recovery.meaning(name).reads) << name;
+}
+
 TEST(Tools, LookUpThatGoesOnToChange_IsNone) {
   const ToolWords words{Vocabulary()};
   Recovery recovery(lexicon(), words);

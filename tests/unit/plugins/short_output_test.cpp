@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Said{"409: the page was edited", kAction}, Said{"tides.NotNullViolation: no value", kFailed},
                     Said{"AccessDenied: not your berth", kFailed}, Said{"<soap:Fault>locked</soap:Fault>", kFailed},
                     Said{R"(<answer status="error">no</answer>)", kFailed}, Said{"smtp: 550 5.1.1 unknown user", kFailed},
-                    Said{"Nothing happens.", kAction}, Said{"Insufficient funds", kAction}, Said{"0 of 3 notices delivered", kAction},
+                    Said{"Nothing happens.", kFailed}, Said{"Insufficient funds", kAction}, Said{"0 of 3 notices delivered", kAction},
                     Said{"The berth has just been taken by the Heron.", kAction}, Said{"Pump 3 offline", kAction},
                     Said{"Cell In[2], line 4\n  pump(\n  ^\nSyntaxError: never closed\nYou have 3 steps left.", kFailed}));
 
