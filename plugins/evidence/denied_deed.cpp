@@ -494,34 +494,43 @@ bool answers_otherwise(std::string_view input, std::string_view output, std::str
   return otherwise;
 }
 
-bool leaves_as_it_was(const StepView& call, std::string_view before) {
+bool shows_other_value(const StepView& call) {
   constexpr std::size_t kMost = 32, kShortest = 4;
-  constexpr std::size_t kFewest = 3;   // members that both show
-  constexpr std::size_t kBracket = 1;  // of a list or an object without anything
-  std::vector<std::pair<std::string_view, std::string_view>> asked, known;
+  std::vector<std::pair<std::string_view, std::string_view>> asked;
   each_member(call.input, [&](std::string_view key, Token token, std::string_view value) {
     if (is_plain(token) && asked.size() < kMost && !value.empty()) asked.emplace_back(key, value);
   });
-  each_member(before, [&](std::string_view key, Token, std::string_view value) {
-    if (known.size() <= kMost) known.emplace_back(key, value);
-  });
-  if (asked.empty() || known.empty() || known.size() > kMost) return false;
-  bool same = true;
-  bool kept = false;
-  std::size_t shown = 0;
+  if (asked.empty()) return false;
+  bool other = false;
   each_member(call.output, [&](std::string_view key, Token token, std::string_view value) {
-    const auto was = std::find_if(known.begin(), known.end(), [&](const auto& member) { return member.first == key; });
-    same &= was == known.end() ? value.size() <= kBracket : was->second == value;
-    shown += was != known.end();
-    const bool as_asked =
-        std::any_of(asked.begin(), asked.end(), [&](const auto& member) { return equal_ignoring_case(member.second, value); });
+    if (other || !is_plain(token)) return;
     const bool of_argument = std::any_of(asked.begin(), asked.end(), [&](const auto& member) {
       return member.first.size() >= kShortest && (key == member.first || last_word_of(key) == member.first);
     });
     const bool of_tool = key.size() >= kShortest && !value.empty() && call.name.find(key) != std::string_view::npos;
-    kept |= is_plain(token) && !as_asked && (of_argument || of_tool);
+    other = (of_argument || of_tool) &&
+            std::none_of(asked.begin(), asked.end(), [&](const auto& member) { return equal_ignoring_case(member.second, value); });
   });
-  return same && kept && shown >= kFewest && shown * 4 >= known.size() * 3;
+  return other;
+}
+
+bool is_record_before(std::string_view output, std::string_view before) {
+  constexpr std::size_t kMost = 32;
+  constexpr std::size_t kFewest = 3;   // members that both show
+  constexpr std::size_t kBracket = 1;  // of a list or an object without anything
+  std::vector<std::pair<std::string_view, std::string_view>> known;
+  each_member(before, [&](std::string_view key, Token, std::string_view value) {
+    if (known.size() <= kMost) known.emplace_back(key, value);
+  });
+  if (known.size() < kFewest || known.size() > kMost) return false;
+  bool same = true;
+  std::size_t shown = 0;
+  each_member(output, [&](std::string_view key, Token, std::string_view value) {
+    const auto was = std::find_if(known.begin(), known.end(), [&](const auto& member) { return member.first == key; });
+    same &= was == known.end() ? value.size() <= kBracket : was->second == value;
+    shown += was != known.end();
+  });
+  return same && shown >= kFewest && shown * 4 >= known.size() * 3;
 }
 
 bool leaves_empty(std::string_view input, std::string_view output, std::string_view told, const Lexicon& lexicon) {

@@ -26,10 +26,13 @@ namespace runwarden::plugins {
 /// Linear; any thread.
 [[nodiscard]] bool answers_otherwise(std::string_view input, std::string_view output, std::string_view told, const OutcomeWords& words);
 
-/// True when the answer of a call that is meant to change something is the record `before` that a look-up had returned, with another value
-/// than was asked for in a member named like an argument or in the tool's name: {"roaming_enabled": false} after {"enabled": true}. Members
-/// of objects within it do not count, nor do new ones that are empty. Linear; any thread.
-[[nodiscard]] bool leaves_as_it_was(const StepView& call, std::string_view before);
+/// True when the answer of a call that is meant to change something has another value than was asked for in a member named like an argument
+/// or in the tool's name: {"roaming_enabled": false} after {"enabled": true}. Linear; any thread.
+[[nodiscard]] bool shows_other_value(const StepView& call);
+
+/// True when an answer is the record `before` that a look-up had returned: nearly all members of that, each as it was. Members of objects
+/// within it are not compared one by one, and new ones that are empty do not count. Linear; any thread.
+[[nodiscard]] bool is_record_before(std::string_view output, std::string_view before);
 
 /// True when such an answer has null or nothing in a member named like an argument whose value the message `told` states. Linear; any
 /// thread.

@@ -13,7 +13,7 @@ namespace {
 
 using Token = JsonScanner::Token;
 
-constexpr std::size_t kFewest = 3;
+constexpr std::size_t kFewestCalls = 3;
 constexpr std::string_view kYes = "true", kNo = "false";
 constexpr std::size_t kMostRows = 256;
 constexpr std::size_t kMostOdd = 16;
@@ -53,7 +53,7 @@ bool tells_done(std::string_view outcome, const OutcomeWords& words, const Lexic
 
 /// The value that at least two thirds share; empty when there is none.
 std::string_view usual(const std::vector<std::string_view>& values) {
-  if (values.size() < kFewest) return {};
+  if (values.size() < kFewestCalls) return {};
   std::unordered_map<std::string_view, std::size_t> counts;
   for (const auto value : values) ++counts[value];
   const auto most = std::max_element(counts.begin(), counts.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -164,7 +164,7 @@ class Rows {
 void collect_odd_calls(const RunView& run, std::span<const std::size_t> calls, const OutcomeWords& words, const Lexicon& lexicon,
                        std::vector<std::size_t>& odd) {
   odd.clear();
-  if (calls.size() < kFewest) return;
+  if (calls.size() < kFewestCalls) return;
   std::vector<std::string_view> outcomes;
   std::vector<std::size_t> told;
   for (const auto call : calls) {

@@ -135,8 +135,8 @@ bool CallOutcomes::passes_failure_on(const StepView& step) const {
   for (auto token = cursor.next(); token == JsonScanner::Token::kKey; token = cursor.next()) {
     token = cursor.next();
     if ((token == JsonScanner::Token::kObject || token == JsonScanner::Token::kArray) && !cursor.leave()) return false;
-    if (token != JsonScanner::Token::kString || step.input.find(cursor.text()) != std::string_view::npos) continue;
-    if (rules_.content.short_signs.read(cursor.text()) == ShortSign::kFailed) return true;
+    if (token != JsonScanner::Token::kString || rules_.content.short_signs.read(cursor.text()) != ShortSign::kFailed) continue;
+    if (step.input.find(cursor.text()) == std::string_view::npos) return true;
   }
   return false;
 }
@@ -173,12 +173,12 @@ bool CallOutcomes::shows_alert(std::string_view page) {
 bool CallOutcomes::shows_same_record(const RunView& run, std::size_t at, const ToolMeaning& tool) {
   constexpr std::size_t kReach = 8;  // steps before it
   const auto& step = run.steps[at];
-  if (std::find(tool.groups.begin(), tool.groups.end(), rules_.send_group) != tool.groups.end()) return false;
+  if (std::find(tool.groups.begin(), tool.groups.end(), rules_.send_group) != tool.groups.end() || !shows_other_value(step)) return false;
   for (auto i = at; i-- > 0 && at - i <= kReach;) {
     const auto& before = run.steps[i];
     if (before.kind != Kind::kTool || !looks_like_json(before.output) || !scene_.recovery.meaning(before.name).reads) continue;
     run.pace(step.output.size() + before.output.size());
-    if (leaves_as_it_was(step, before.output)) return true;
+    if (is_record_before(step.output, before.output)) return true;
   }
   return false;
 }
