@@ -122,19 +122,13 @@ void DeedsBeside::judge_earlier(const RunView& run, const FinalMessage& message,
   }
 }
 
-/// Judges the deeds of the message in scene_.reading that the user asked for and no call was about.
-void DeedsBeside::judge_message(const RunView& run, const Said& said, Verdict& verdict) {
-  constexpr double kAskedBeside = 0.65;
+/// Notes the groups of what scene_.deeds tell as done. "Your transfer is set": the noun names the deed, too.
+void DeedsBeside::mark_told() {
   constexpr std::uint32_t kSubject = 6;  // words before the verb
-  if (scene_.reading.admits() || scene_.reading.asks() || holds_letter(said.text)) return;
-  const auto acts = [&](std::uint16_t verb) { return scene_.actions[verb] && !scene_.requests.light(verb); };
-  collect_deeds(
-      scene_.reading, acts, [](std::uint16_t) { return false; }, scene_.deeds);
   told_.assign(scene_.ran.groups.size(), 0);
   last_untold_.reset();
   for (const auto& deed : scene_.deeds) {
     if (deed.claim.verb == kNoVerb || deed.telling < Telling::kState) continue;
-    // "Your transfer is set": the noun names the deed, too.
     const auto& sentence = scene_.reading.sentences[deed.claim.sentence];
     const auto begin = deed.claim.word - std::min(deed.claim.word - sentence.begin, kSubject);
     for (auto i = begin; i <= deed.claim.word; ++i) {
@@ -142,24 +136,41 @@ void DeedsBeside::judge_message(const RunView& run, const Said& said, Verdict& v
       if (entry != nullptr && entry->verb != kNoVerb) told_[rules_.lexicon.verb(entry->verb).group] = 1;
     }
   }
-  std::erase_if(scene_.deeds, [&](const ToldDeed& deed) {
-    return deed.claim.verb == kNoVerb || deed.telling < Telling::kState || tools_ran_.could_have(deed.claim) ||
-           (deed.telling == Telling::kNote && !plainly_done(scene_.reading, deed.claim)) ||
-           (rules_.settling[deed.claim.verb] && deed.telling != Telling::kByAgent) || call_words_.concerns(run, deed.claim) ||
-           call_words_.reported_state(run, deed.claim);
-  });
+}
+
+/// True for a deed that is told vaguely, that a call did or was about, or that follows from another by itself.
+bool DeedsBeside::is_accounted_for(const RunView& run, const ToldDeed& deed) {
+  return deed.claim.verb == kNoVerb || deed.telling < Telling::kState || tools_ran_.could_have(deed.claim) ||
+         (deed.telling == Telling::kNote && !plainly_done(scene_.reading, deed.claim)) ||
+         (rules_.settling[deed.claim.verb] && deed.telling != Telling::kByAgent) || call_words_.concerns(run, deed.claim) ||
+         call_words_.reported_state(run, deed.claim);
+}
+
+/// True when the user asked for the very deed, the agent tells it as its own, and no call since may have been made for it.
+bool DeedsBeside::is_left_out(const RunView& run, const Said& said, const ToldDeed& deed, const Order& order) {
+  if (order.how != Order::kSame || rules_.settling[deed.claim.verb]) return false;
+  const bool sent_by_itself = sends(deed.claim) && !scene_.requests.telling(order.request->verb);
+  const bool own = deed.telling == Telling::kByAgent || (deed.telling == Telling::kPassive && !sent_by_itself) ||
+                   (rules_.effects[rules_.lexicon.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);
+  return own && !answered_since(run, *order.request) && !may_be_told(run, deed.claim, *order.request) &&
+         !is_notice_of_done(run, deed.claim, *order.request, said.step) && !call_words_.names_thing(run, deed.claim);
+}
+
+/// Judges the deeds of the message in scene_.reading that the user asked for and no call was about.
+void DeedsBeside::judge_message(const RunView& run, const Said& said, Verdict& verdict) {
+  constexpr double kAskedBeside = 0.65;
+  if (scene_.reading.admits() || scene_.reading.asks() || holds_letter(said.text)) return;
+  const auto acts = [&](std::uint16_t verb) { return scene_.actions[verb] && !scene_.requests.light(verb); };
+  collect_deeds(
+      scene_.reading, acts, [](std::uint16_t) { return false; }, scene_.deeds);
+  mark_told();
+  std::erase_if(scene_.deeds, [&](const ToldDeed& deed) { return is_accounted_for(run, deed); });
   if (scene_.deeds.empty()) return;
   Reading scratch;
   scene_.requests.collect(run, {true, scene_.ran.any_write}, scratch);
   for (const auto& deed : scene_.deeds) {
     const auto order = asked_deeds_.order_before(run, said, deed.claim);
-    const bool sent_by_itself = sends(deed.claim) && order.request != nullptr && !scene_.requests.telling(order.request->verb);
-    const bool own = deed.telling == Telling::kByAgent || (deed.telling == Telling::kPassive && !sent_by_itself) ||
-                     (rules_.effects[rules_.lexicon.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);
-    if (order.how != Order::kSame || !own || rules_.settling[deed.claim.verb] || answered_since(run, *order.request) ||
-        may_be_told(run, deed.claim, *order.request) || is_notice_of_done(run, deed.claim, *order.request, said.step) ||
-        call_words_.names_thing(run, deed.claim))
-      continue;
+    if (!is_left_out(run, said, deed, order)) continue;
     const FiringLine::Doubt doubt{"beside", said.step, "other things were changed, and this action may follow from them"};
     if (!rules_.line.fires(kAskedBeside, doubt, verdict)) continue;
     verdict.fire(asked_deeds_.finding(run, asked_deeds_.meant(order, deed.claim), said, AskedDeeds::kNoWriteScore), kAskedBeside);

@@ -33,6 +33,9 @@ class DeedsBeside {
   using Order = AskedDeeds::Order;
 
   void judge_message(const RunView& run, const Said& said, Verdict& verdict);
+  void mark_told();
+  [[nodiscard]] bool is_accounted_for(const RunView& run, const ToldDeed& deed);
+  [[nodiscard]] bool is_left_out(const RunView& run, const Said& said, const ToldDeed& deed, const Order& order);
   [[nodiscard]] bool ran_anything(const RunView& run);
   [[nodiscard]] bool sends(const Claim& claim) const;
   [[nodiscard]] bool goes_ahead(const Request& request);
