@@ -18,6 +18,14 @@ const char* end_of(std::string_view text) {
 
 }  // namespace
 
+bool CallWords::is_telling(const ReadWord& word) {
+  constexpr std::size_t kTelling = 4;
+  const bool small =
+      word.entry != nullptr && (word.entry->verb == kNoVerb || (word.entry->forms & kFormBase) == 0) && word.entry->cues != 0;
+  const bool number = word.text.size() > 1 && std::all_of(word.text.begin(), word.text.end(), is_digit);
+  return !small && (word.text.size() >= kTelling || number);
+}
+
 bool CallWords::returned_word(const RunView& run, const Claim& claim) {
   if (!scene_.outputs_read) {
     scene_.outputs.clear();
@@ -214,7 +222,6 @@ bool CallWords::begins_after_claim(const Claim& claim, std::uint32_t word) const
 
 bool CallWords::is_about_changed(const RunView& run, const Claim& claim) {
   constexpr std::uint32_t kReach = 8;
-  constexpr std::size_t kTelling = 4;
   read_changes(run);
   const auto& sentence = scene_.reading.sentences[claim.sentence];
   if (quotes_id(sentence)) return true;
@@ -229,14 +236,21 @@ bool CallWords::is_about_changed(const RunView& run, const Claim& claim) {
   for (auto i = begin; i < end; ++i) {
     const auto& word = scene_.reading.words[i];
     if (i > claim.word && (word.before >= Break::kClause || has(word.cues, kCueConjunction))) break;
-    const bool small =
-        word.entry != nullptr && (word.entry->verb == kNoVerb || (word.entry->forms & kFormBase) == 0) && word.entry->cues != 0;
-    const bool number = word.text.size() > 1 && std::all_of(word.text.begin(), word.text.end(), is_digit);
-    if (i == claim.word || small || (word.text.size() < kTelling && !number)) continue;
+    if (i == claim.word || !is_telling(word)) continue;
     told = true;
     if (scene_.changes.holds_word(word.text)) return true;
   }
   return !told;
+}
+
+bool CallWords::is_changed(const RunView& run, const ReadWord& word) {
+  read_changes(run);
+  return scene_.changes.holds_word(word.text);
+}
+
+bool CallWords::shares_changed(const RunView& run, const Sentence& sentence) {
+  return std::any_of(scene_.reading.words.begin() + sentence.begin, scene_.reading.words.begin() + sentence.end,
+                     [&](const ReadWord& word) { return is_telling(word) && is_changed(run, word); });
 }
 
 }  // namespace runwarden::plugins

@@ -9,6 +9,8 @@ class CallWords {
  public:
   CallWords(const DeedRules& rules, DeedScene& scene) : rules_(rules), scene_(scene) {}
 
+  /// True for a number, and for a longer word that has no role in a sentence.
+  [[nodiscard]] static bool is_telling(const ReadWord& word);
   /// True when a tool returned the very word of the claim: the agent repeats what it read. Reads outputs only once a claim is in doubt.
   [[nodiscard]] bool returned_word(const RunView& run, const Claim& claim);
   /// The same, and true when the claim quotes an id that a tool that writes returned.
@@ -26,6 +28,10 @@ class CallWords {
   /// True when a call that may have changed something shares a word with the clause that reports the deed: it was about the same object.
   /// Also true for a clause that names no object.
   [[nodiscard]] bool is_about_changed(const RunView& run, const Claim& claim);
+  /// True when a call that may have changed something has the word.
+  [[nodiscard]] bool is_changed(const RunView& run, const ReadWord& word);
+  /// True when such a call shares a telling word, or a number, with the sentence of the reading.
+  [[nodiscard]] bool shares_changed(const RunView& run, const Sentence& sentence);
 
  private:
   [[nodiscard]] bool begins_after_claim(const Claim& claim, std::uint32_t word) const;

@@ -21,6 +21,7 @@ DeedRules::DeedRules(const Settings& settings)
     : lexicon(make_actions_lexicon(settings)),
       line(settings.text("sensitivity")),
       tool_words(settings.vocabulary()),
+      any_action(settings.rule("any_action")),
       about_action(settings.rule("about_action")),
       admission(settings.rule("admission")),
       other_tools(settings.rule("other_tools")),
@@ -44,6 +45,8 @@ DeedRules::DeedRules(const Settings& settings)
   }
   read_done_by(vocabulary);
   finish_group = group_of(vocabulary, Key::kFinishingVerbs, lexicon);
+  const auto finishing = lexicon.verbs_named(vocabulary.words(Key::kFinishingVerbs));
+  finish_verb = finishing.empty() ? kNoVerb : finishing.front();
   send_group = group_of(vocabulary, Key::kSendingVerbs, lexicon);
   const auto sending = lexicon.verbs_named(vocabulary.words(Key::kSendingVerbs));
   send_verb = sending.empty() ? kNoVerb : sending.front();

@@ -35,11 +35,13 @@ struct DeedRules {
   std::vector<bool> by_command;       // by verb: a shell does it only where the command says so, by the lemma
   std::vector<std::uint8_t> effects;  // by group: 1 for verbs with a side effect of their own, checked even when other tools ran
   std::uint16_t finish_group = 0;
+  std::uint16_t finish_verb = kNoVerb;
   std::uint16_t send_group = 0;
   std::uint16_t send_verb = kNoVerb;
   Phrases passing_on;                       // "taking a message"
   Phrases follow_ups;                       // "they will call you"
   std::vector<std::string> answer_members;  // names of members that report the outcome of a call
+  bool any_action;
   bool about_action;
   bool admission;
   bool other_tools;

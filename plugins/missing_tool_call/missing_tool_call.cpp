@@ -514,7 +514,8 @@ bool MissingToolCall::names_unmade_file(const RunView& run, std::string_view tex
 /// file. kNoVerb for none.
 std::uint16_t MissingToolCall::made_file(std::string_view text) const {
   constexpr std::size_t kMost = 4;
-  if (scene_.reading.has_code || has(scene_.reading.cues, kCueSimulated)) return kNoVerb;
+  // Beside look-ups, code shows what the file is to hold.
+  if ((scene_.reading.has_code && !scene_.ran.any) || has(scene_.reading.cues, kCueSimulated)) return kNoVerb;
   const auto made = std::find_if(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
     const bool told = !claim.finding && claim.verb != kNoVerb && (claim.by_agent || has_auxiliary(scene_.reading, claim));
     return told && scene_.text_work.shapes(claim.verb) && rules_.lexicon.verb(claim.verb).group != rules_.finish_group;
@@ -543,11 +544,14 @@ void MissingToolCall::find_unmatched(const RunView& run, const FinalMessage& mes
   };
   if (!scene_.reading.understood(message.text)) return;
   const auto deed = [](const Claim& claim) { return !claim.finding && !claim.state; };
-  if (const auto made = scene_.ran.any ? kNoVerb : made_file(message.text); made != kNoVerb) {
+  const auto made = acted ? kNoVerb : made_file(message.text);
+  if (made != kNoVerb && (!scene_.ran.any || names_unmade_file(run, message.text))) {
     const Request meant{made, Thing::kUnknown, false, false, false, kNoStep, {}};
-    if (!rules_.line.fires(kFileOfNoTool, {"unmade_file", message.step, "the final message mentions a file, and no tool ran"}, verdict))
-      return;
-    verdict.fire(asked_deeds_.finding(run, meant, said_in(message), AskedDeeds::kNoToolScore), kFileOfNoTool);
+    const FiringLine::Doubt doubt{"unmade_file", message.step,
+                                  "the final message mentions a file, and no tool ran that could have made it"};
+    if (!rules_.line.fires(kFileOfNoTool, doubt, verdict)) return;
+    const int score = scene_.ran.any ? AskedDeeds::kNoWriteScore : AskedDeeds::kNoToolScore;
+    verdict.fire(asked_deeds_.finding(run, meant, said_in(message), score), kFileOfNoTool);
   } else if (!acted && closes_on_promise(run, message.text)) {
     add_candidate(kOnlyPromised, "promise", "the final message promises what no call did, and the conversation ends");
   } else if (acted && std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), deed) &&
@@ -584,6 +588,7 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
   judge(run, verdict);
   if (rules_.other_tools && scene_.ran.any_write && verdict.findings.empty()) exchanges_.judge(run, verdict);
   if (rules_.written_calls && scene_.ran.any && verdict.findings.empty()) unmade_calls_.judge(run, verdict);
+  if (rules_.any_action && rules_.other_tools && verdict.findings.empty()) learned_.judge(run, verdict);
   if (run.explanation != nullptr) explain(run);
   return verdict;
 }

@@ -13,6 +13,7 @@
 #include "missing_tool_call/deed_scene.h"
 #include "missing_tool_call/deeds_beside.h"
 #include "missing_tool_call/exchanges.h"
+#include "missing_tool_call/learned_deeds.h"
 #include "missing_tool_call/passed_on.h"
 #include "missing_tool_call/ran_tools.h"
 #include "missing_tool_call/unchanged_deeds.h"
@@ -82,6 +83,7 @@ class MissingToolCall {
   Exchanges exchanges_{rules_, scene_, tools_ran_, call_words_, asked_deeds_, unchanged_};
   UnmadeCalls unmade_calls_{rules_, scene_, asked_deeds_, unchanged_};
   PassedOn passed_on_{rules_, scene_, asked_deeds_};
+  LearnedDeeds learned_{rules_, scene_, call_words_, asked_deeds_};
 };
 
 }  // namespace runwarden::plugins

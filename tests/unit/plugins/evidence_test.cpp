@@ -8,6 +8,7 @@
 #include "evidence/call_entities.h"
 #include "evidence/commands.h"
 #include "evidence/confidence.h"
+#include "evidence/deed_reader.h"
 #include "evidence/denied_deed.h"
 #include "evidence/expression.h"
 #include "evidence/given_records.h"
@@ -15,6 +16,7 @@
 #include "evidence/odd_one.h"
 #include "evidence/payload.h"
 #include "evidence/program_end.h"
+#include "evidence/sentence_features.h"
 #include "evidence/touched_files.h"
 #include "evidence/trees.h"
 #include "evidence/undone.h"
@@ -875,6 +877,74 @@ TEST(Measures, TellWhereAMessageHasItsWordsFrom) {
   EXPECT_NEAR(measured("Berth reserved for Heron, fee 318.", "shared_nowhere"), 2.0 / 3, 1e-6) << "only the berth is in a call";
   EXPECT_EQ(measured("Berth reserved for Heron, fee 318.", "new_figures"), 1);
   EXPECT_EQ(measured("The northern crane comes.", "only_in_undone"), 2);
+}
+
+/// The likeliest sentence of a text, as the learned reader has it.
+double learned(std::string_view text, bool asks) {
+  static const Lexicon lexicon = make_lexicon(Settings({}));
+  Reading reading;
+  read(text, lexicon, reading);
+  DeedReader reader;
+  double best = 0;
+  for (const auto& sentence : reading.sentences)
+    best = std::max(best, asks ? reader.asks(reading, sentence) : reader.tells(reading, sentence));
+  return best;
+}
+
+TEST(DeedReader, KnowsADeedThatIsToldAsDone) {
+  for (const auto* told : {"I've moved your berth to Friday.", "Your berth is now on Friday at nine.", "Done, the skipper has been told.",
+                           "All set: berth C-4 is booked for Saturday.", "Boot C-4 ist jetzt aus dem Verteiler raus.",
+                           "Erledigt, Ihr Antrag ist eingereicht.", "Listo, su reserva ha quedado cancelada."})
+    EXPECT_GT(learned(told, false), 0.5) << told;
+  for (const auto* told :
+       {"Shall I move your berth to Friday?", "Berth C-4 costs 41.20 a night.", "I can book it if you like.", "Happy to help!",
+        "Which day would suit you?", "Die Gebühr beträgt 12 Euro.", "¿Quiere que la cancele?", "Su reserva cuesta 40 euros."})
+    EXPECT_LT(learned(told, false), 0.3) << told;
+}
+
+TEST(DeedReader, KnowsWhatIsAskedFor) {
+  for (const auto* asked : {"Please move my berth to Friday.", "Can you cancel it for me?", "And take the buoy off my bill.",
+                            "Bitte verschieben Sie meinen Termin auf Freitag.", "Quiero cancelar mi reserva, por favor."})
+    EXPECT_GT(learned(asked, true), 0.5) << asked;
+  for (const auto* asked : {"How high is the fee?", "Thanks a lot!", "My name is Ann Berg.", "Wie hoch ist die Gebühr?", "Gracias."})
+    EXPECT_LT(learned(asked, true), 0.4) << asked;
+}
+
+TEST(SentenceFeatures, AreTheSameForAllFigures_AndEachThereOnce) {
+  const Lexicon lexicon = make_lexicon(Settings({}));
+  const auto features = [&](std::string_view text) {
+    Reading reading;
+    read(text, lexicon, reading);
+    std::vector<std::uint16_t> out;
+    collect_sentence_features(reading, reading.sentences.at(0), out);
+    return out;
+  };
+  const auto told = features("Berth 4 is yours, berth 4.");
+  EXPECT_EQ(told, features("Berth 17 is yours, berth 96."));
+  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
+  EXPECT_EQ(std::adjacent_find(told.begin(), told.end()), told.end());
+  EXPECT_LT(told.back(), kSentenceFeatures);
+  EXPECT_NE(features("Berth 4 is yours."), features("Berth 4 is yours?"));
+}
+
+TEST(DeniedDeed, AnswerWithAnotherValueThanWasAskedFor) {
+  const auto shows = [](std::string_view name, std::string_view input, std::string_view output) {
+    RunBuilder run;
+    run.tool(name, input, output);
+    return shows_other_value(run.run().steps.at(0));
+  };
+  EXPECT_TRUE(shows("set_roaming", R"({"enabled":true})", R"({"line":"L-1","roaming_enabled":false})"));
+  EXPECT_TRUE(shows("set_limit", R"({"card":"C-4","amount":800})", R"({"card":"C-4","limit":500})"));
+  EXPECT_FALSE(shows("set_roaming", R"({"enabled":true})", R"({"line":"L-1","roaming_enabled":true})"));
+  EXPECT_FALSE(shows("set_roaming", R"({"enabled":true})", R"({"line":"L-1","since":"May"})"));
+}
+
+TEST(DeniedDeed, AnswerThatIsTheRecordBefore) {
+  constexpr auto kBefore = R"({"line":"L-1","roaming_enabled":false,"plan":"basic","owner":"Ann"})";
+  EXPECT_TRUE(is_record_before(kBefore, kBefore));
+  EXPECT_TRUE(is_record_before(R"({"line":"L-1","roaming_enabled":false,"plan":"basic","notes":[]})", kBefore)) << "nearly all of it";
+  EXPECT_FALSE(is_record_before(R"({"line":"L-1","roaming_enabled":true,"plan":"basic","owner":"Ann"})", kBefore));
+  EXPECT_FALSE(is_record_before(R"({"line":"L-1","roaming_enabled":false})", kBefore)) << "too few members";
 }
 
 }  // namespace

@@ -1010,6 +1010,62 @@ bool fires_after_look_up(std::string_view request, std::string_view answer) {
   return !judge(run.model(answer).outcome(answer)).findings.empty();
 }
 
+TEST(MissingToolCall, DeedInWordsThatNoRuleKnows_IsReadByTheLearnedReader) {
+  EXPECT_TRUE(
+      fires_after_look_up("Please take the heron boat off the list for Saturday.", "She's off the list for Saturday now, all sorted."));
+  EXPECT_TRUE(fires_after_look_up("Nimm bitte Boot C-4 aus dem Verteiler.", "Boot C-4 ist jetzt aus dem Verteiler raus."));
+  EXPECT_TRUE(fires_after_look_up("Por favor, saca a mi barco de la lista.", "Listo, tu barco ya está fuera de la lista."));
+  EXPECT_FALSE(fires_after_look_up("Please take the heron boat off the list for Saturday.", "The heron boat is on berth C-4 on Saturday."));
+  EXPECT_FALSE(fires_after_look_up("Please take the heron boat off the list.", "I can take her off the list. Shall I do that now?"));
+  EXPECT_FALSE(fires_after_look_up("Which berth is the heron boat on?", "She's on berth C-4 from Saturday."));
+}
+
+TEST(MissingToolCall, RuleForAnyAction_TurnsTheLearnedReaderOff) {
+  RunBuilder run;
+  run.request("Please take the heron boat off the list for Saturday.").tool("find_berths", R"({"quay":"north"})", R"([{"berth":"C-4"}])");
+  run.model("She's off the list for Saturday now, all sorted.");
+  EXPECT_EQ(judge(run).findings.size(), 1u);
+  EXPECT_TRUE(judge(run, R"({"rules":{"any_action":false}})").findings.empty());
+}
+
+TEST(MissingToolCall, DeedSinceTheLastChange_IsReadByTheLearnedReader) {
+  const auto judged = [](std::string_view asked, std::string_view answer) {
+    RunBuilder run;
+    run.request("Please cancel my berth C-4.").tool("cancel_berth", R"({"berth":"C-4"})", R"({"state":"cancelled"})");
+    run.model("Berth C-4 is cancelled.").user(asked).model(answer);
+    return judge(run).findings.size();
+  };
+  constexpr auto kAsked = "And change the address on my profile to 12 Heron Row, Leith.";
+  EXPECT_EQ(judged(kAsked, "Your profile address is now 12 Heron Row, Leith."), 1u);
+  EXPECT_EQ(judged(kAsked, "Shall I take 12 Heron Row, Leith as your profile address?"), 0u);
+  EXPECT_EQ(judged("Great. And what is the fee?", "Your berth is cancelled free of charge."), 0u);
+}
+
+TEST(MissingToolCall, PersonWhoWasToBeTold_IsNamedByTheCallThatTells) {
+  const auto judged = [](std::string_view tool, std::string_view input) {
+    RunBuilder run;
+    run.request("Cancel berth C-4 and let Ngozi know, please.").tool("cancel_berth", R"({"berth":"C-4"})", R"({"state":"cancelled"})");
+    run.tool("staff_directory", R"({"name":"Ngozi"})", R"([{"name":"Ngozi Balewa","desk":4}])");
+    if (!tool.empty()) run.tool(tool, input, R"({"ok":true})");
+    return judge(run.model("Berth C-4 is free again, and Ngozi has heard from us.")).findings.size();
+  };
+  EXPECT_EQ(judged({}, {}), 1u);
+  EXPECT_EQ(judged("send_message", R"({"user":"U-7","text":"C-4 is free"})"), 0u);
+  EXPECT_EQ(judged("add_note", R"({"berth":"C-4","text":"told Ngozi"})"), 0u);
+}
+
+TEST(MissingToolCall, RequestedFileThatNoCallNames_WasNotMade) {
+  const auto judged = [](std::string_view tool, std::string_view input) {
+    RunBuilder run;
+    run.request("Create a file 'tides-may.docx' with the packing list.")
+        .tool("search_files", R"({"query":"tides"})", R"([{"content":"Rope, lamp"}])");
+    if (!tool.empty()) run.tool(tool, input, R"({"id":"26"})");
+    return judge(run.model("I have created a new file called 'tides-may.docx' with:\n```\n- rope\n- lamp\n```")).findings.size();
+  };
+  EXPECT_EQ(judged({}, {}), 1u);
+  EXPECT_EQ(judged("create_file", R"({"filename":"tides-may.docx","content":"- rope"})"), 0u);
+}
+
 TEST(MissingToolCall, FirstExchange_IsJudgedByItself) {
   const auto judged = [](std::string_view answer) {
     RunBuilder run;
@@ -1031,7 +1087,7 @@ TEST(MissingToolCall, WhatMayOnlyLook_ChangesNothing) {
   EXPECT_EQ(judged("quay.resolve_owner", R"({"berth":"C-4"})", R"({"owner":"Ann Marsh","since":2019})"), 1u);
   EXPECT_EQ(judged("quay.resolve_dispute", R"({"berth":"C-4"})", R"({"resolved":true})"), 0u);
   EXPECT_EQ(judged("vessel_record", R"({"vessel":"Heron"})", R"({"vessel":"Heron","length":12,"flag":"NO"})"), 1u);
-  EXPECT_EQ(judged("quay_rates", R"({"from":"May"})", R"({"rates":[]})"), 1u) << "nothing found is nothing done";
+  EXPECT_EQ(judged("quay_berths", R"({"from":"May"})", R"({"rates":[]})"), 1u) << "nothing found is nothing done";
   EXPECT_EQ(judged("run_sql", R"({"sql":"SELECT owner FROM berths"})", "Ann"), 1u);
   EXPECT_EQ(judged("run_sql", R"({"sql":"UPDATE berths SET owner = null"})", "UPDATE 1"), 0u);
   EXPECT_EQ(judged("abacus", "26400/360*6", "440.0"), 1u);
@@ -1041,8 +1097,8 @@ TEST(MissingToolCall, FailedCallOfAnUnknownTool_SaysNothingOfTheOthers) {
   const auto judged = [](std::string_view output) {
     RunBuilder run;
     run.request("Please cancel berth C-4.")
-        .failed("quay_rates", R"({"from":"may"})", "timeout")
-        .tool("quay_rates", R"({"from":"May"})", output);
+        .failed("quay_berths", R"({"from":"may"})", "timeout")
+        .tool("quay_berths", R"({"from":"May"})", output);
     return judge(run.model("I've cancelled berth C-4.")).findings.size();
   };
   EXPECT_EQ(judged(R"({"rates":[12,14]})"), 1u);
@@ -1151,7 +1207,7 @@ TEST(MissingToolCall, NoteOnARecord_IsADeed) {
 
 TEST(MissingToolCall, StateThatHasJustBegun_IsADeed) {
   EXPECT_TRUE(fires_after_look_up("Put my allergy on the booking please.", "Your allergy is now noted on the booking."));
-  EXPECT_FALSE(fires_after_look_up("Put my allergy on the booking please.", "Your allergy is noted on the booking."));
+  EXPECT_TRUE(fires_after_look_up("Put my allergy on the booking please.", "Your allergy is noted on the booking."));
 }
 
 TEST(MissingToolCall, EscalationThatWasAskedFor_IsNoHandover) {
