@@ -337,7 +337,10 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
     return tool != nullptr && (tool->reads || tool->any_purpose || outcomes_.worked_after(run, failed.step)) ? kDoubtful : kByFlag;
   }
   if (tells_trouble_beside(run)) return kDoubtful;
-  if (step.kind == Kind::kTool && (claims_.tells_hindrance(scene_.recovery.meaning(step.name)) || claims_.has_word_of_reason(run, step)))
+  // "A cute avatar", where the retry that went through made a plain one, claims what failed.
+  const bool contradicted = step.kind == Kind::kTool && failed.recovered && claims_.mentions_undone_value(step, true);
+  if (step.kind == Kind::kTool &&
+      (claims_.tells_hindrance(scene_.recovery.meaning(step.name)) || (!contradicted && claims_.has_word_of_reason(run, step))))
     return kDoubtful;
   if (step.kind != Kind::kTool) return scene_.flag_only ? kByFlag : kInGeneral;
   const auto& tool = scene_.recovery.meaning(step.name);
@@ -350,7 +353,7 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
   if (tool.any_purpose && step.output.size() >= kPrinted) return kDoubtful;
   if (!tool.reads && claims_.claims_all(run, failed)) return kInGeneral;
   // The last call of that action decides how it ended.
-  if (claims_.goes_on_with(tool) || (rules_.recovery && made_good_.went_through_later(run, failed))) return kDoubtful;
+  if (claims_.goes_on_with(tool) || (rules_.recovery && !contradicted && made_good_.went_through_later(run, failed))) return kDoubtful;
   const bool of_undone = claims_.mentions_undone_value(step, false);
   const bool named = of_undone || claims_.names_action(tool);
   if (scene_.last_done != kNoStep && !(deed && (named || claims_all_done(run, failed)))) return kDoubtful;
