@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "common/json_scan.h"
 #include "common/reading.h"
 #include "common/words.h"
 
@@ -50,7 +51,54 @@ bool begins_call(std::string_view text) {
   return std::any_of(std::begin(kTags), std::end(kTags), [&](auto tag) { return text.starts_with(tag); });
 }
 
+/// What the values of a message hold.
+struct WrittenCalls {
+  std::size_t calls = 0;
+  std::string told;
+};
+
+/// Adds the calls and texts of the JSON value that begins a text. Returns its length, 0 where there is none.
+std::size_t add_value(std::string_view text, const NameSet& written, WrittenCalls& out) {
+  using Token = JsonScanner::Token;
+  JsonScanner cursor(text);
+  WrittenCalls within;
+  std::string_view key;
+  std::string part;
+  bool named = false;
+  do {
+    const auto token = cursor.next();
+    if (token == Token::kBad || token == Token::kEnd) return 0;
+    if (token == Token::kObject) named = false;
+    if (token == Token::kKey) {
+      key = cursor.text();
+      within.calls += named && (key == "arguments" || key == "parameters" || key == "args") ? 1 : 0;
+      named |= key == "name" || key == "tool";
+    }
+    if (token != Token::kString || cursor.text().find(' ') == std::string_view::npos || written.contains(key)) continue;
+    unescape(cursor.text(), part);
+    within.told.append(part).append("\n\n");
+  } while (cursor.depth() > 0);
+  out.calls += within.calls;
+  out.told += within.told;
+  return cursor.offset();
+}
+
 }  // namespace
+
+std::string told_in_written_calls(std::string_view message, const NameSet& written) {
+  constexpr std::size_t kMost = 64;
+  constexpr std::size_t kFewest = 2;
+  std::string buffer;
+  auto told = trim(told_of(message, buffer));
+  if (told.empty() || (told[0] != '{' && told[0] != '[')) return {};
+  WrittenCalls found;
+  for (std::size_t looked = 0; looked < kMost && !told.empty(); ++looked) {
+    const auto length = add_value(told, written, found);
+    const auto next = told.find_first_of("{[", std::max<std::size_t>(length, 1));
+    told = next == std::string_view::npos ? std::string_view{} : told.substr(next);
+  }
+  return found.calls < kFewest ? std::string{} : found.told;
+}
 
 std::optional<std::string> written_call(std::string_view message) {
   const auto holds = [&](char sign) { return message.find(sign) != std::string_view::npos; };

@@ -4,6 +4,7 @@
 
 #include "common/fold.h"
 #include "common/words.h"
+#include "evidence/written_call.h"
 #include "missing_tool_call/told_deeds.h"
 
 namespace runwarden::plugins {
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t kMostMessages = 6;    // from the end
 constexpr std::size_t kMostTurns = 16;      // from the start
 constexpr std::size_t kLongestTurn = 4096;  // bytes: a longer one is a text to work on
-constexpr double kMaybeAsked = 0.4, kMaybeTold = 0.4, kPlainlyTold = 0.8;
+constexpr double kMaybeAsked = 0.4, kMaybeTold = 0.4, kPlainlyTold = 0.8, kSummarized = 0.9;
 constexpr double kBoth = 0.5;  // the probability of both together from which it fires
 
 }  // namespace
@@ -31,7 +32,8 @@ std::uint16_t LearnedDeeds::verb_of(const Sentence& sentence) const {
 bool LearnedDeeds::may_be_done_by_any(const RunView& run, const Sentence& sentence) {
   const auto begin = scene_.reading.words.begin() + sentence.begin, end = scene_.reading.words.begin() + sentence.end;
   if (!scene_.ran.any)
-    return std::any_of(begin, end, [&](const ReadWord& word) { return scene_.text_work.is_text(word.text, scene_.reading.language); });
+    return calls_told_.empty() &&
+           std::any_of(begin, end, [&](const ReadWord& word) { return scene_.text_work.is_text(word.text, scene_.reading.language); });
   HashSet named;
   std::for_each(begin, end, [&](const ReadWord& word) { named.insert(hash_noun(word.text)); });
   return std::any_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
@@ -91,6 +93,14 @@ bool LearnedDeeds::repeats_state(const RunView& run, const Sentence& sentence) {
   });
 }
 
+/// True for a sentence in which a rule finds a deed.
+bool LearnedDeeds::claims_deed(const Sentence& sentence) const {
+  const auto at = static_cast<std::uint32_t>(&sentence - scene_.reading.sentences.data());
+  return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
+    return claim.sentence == at && !claim.finding && claim.verb != kNoVerb && tells_deed(scene_.reading, claim);
+  });
+}
+
 /// True for a sentence that shares a telling word with what the user asked for.
 bool LearnedDeeds::shares_asked(const Sentence& sentence) const {
   return std::any_of(scene_.reading.words.begin() + sentence.begin, scene_.reading.words.begin() + sentence.end,
@@ -122,9 +132,10 @@ bool LearnedDeeds::names_recipient(const RunView& run, const Sentence& sentence)
 LearnedDeeds::Likely LearnedDeeds::told_in(const RunView& run, const Said& said, Before before) {
   Likely best;
   run.pace(said.text.size());
-  read(said.text, rules_.lexicon, scene_.reading);
-  if (scene_.reading.admits() || scene_.reading.hands_over() || has(scene_.reading.cues, kCueSimulated) || holds_letter(said.text) ||
-      asks_at_end(scene_.reading) || !scene_.reading.understood(said.text))
+  const std::string_view told = calls_told_.empty() ? said.text : std::string_view(calls_told_);
+  read(told, rules_.lexicon, scene_.reading);
+  if (scene_.reading.admits() || scene_.reading.hands_over() || has(scene_.reading.cues, kCueSimulated) || denies_of_self(scene_.reading) ||
+      holds_letter(said.text) || asks_at_end(scene_.reading) || !scene_.reading.understood(told))
     return best;
   // "Done. Shall I tell Ruth, too?" but not "To confirm: seat 14C. If that is right, I'll go ahead."
   const auto& sentences = scene_.reading.sentences;
@@ -136,7 +147,8 @@ LearnedDeeds::Likely LearnedDeeds::told_in(const RunView& run, const Said& said,
     const bool shares = shares_asked(sentence);
     if (before == Before::kChanges && (!shares || call_words_.shares_changed(run, sentence))) continue;
     if (before == Before::kRecipients && !names_recipient(run, sentence)) continue;
-    const auto sure = reader_.tells(scene_.reading, sentence);
+    // The summary of calls that were never made tells of nothing else.
+    const auto sure = !calls_told_.empty() && claims_deed(sentence) ? kSummarized : reader_.tells(scene_.reading, sentence);
     if (goes_on && sure < kPlainlyTold) continue;
     if (sure > best.sure) best = {sure, said.text, said.step, verb_of(sentence), shares};
   }
@@ -159,6 +171,7 @@ void LearnedDeeds::judge(const RunView& run, Verdict& verdict) {
   std::size_t judged = 0;
   for (const auto& message : told_messages(run)) {
     if (++judged > kMostMessages || !verdict.findings.empty()) return;
+    calls_told_ = scene_.ran.any ? std::string{} : told_in_written_calls(message.text, rules_.tool_words.calls.written_members);
     judge_message(run, message, verdict);
     if (verdict.findings.empty() && scene_.ran.any_write && !sent) judge_recipients(run, message, verdict);
   }

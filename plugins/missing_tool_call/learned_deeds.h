@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
-#include <vector>
 
 #include "common/hash_set.h"
 #include "common/verdict.h"
@@ -41,6 +41,7 @@ class LearnedDeeds {
   void ask(const RunView& run, std::size_t step, std::string_view turn, Likely& best);
   [[nodiscard]] bool leaves_open(const Sentence& sentence) const;
   [[nodiscard]] bool is_within_document(const Sentence& sentence) const;
+  [[nodiscard]] bool claims_deed(const Sentence& sentence) const;
   [[nodiscard]] bool shares_asked(const Sentence& sentence) const;
   [[nodiscard]] bool repeats_state(const RunView& run, const Sentence& sentence);
   [[nodiscard]] bool may_answer(const Likely& asked, const Likely& told) const;
@@ -57,8 +58,9 @@ class LearnedDeeds {
   CallWords& call_words_;
   AskedDeeds& asked_deeds_;
   DeedReader reader_;
-  HashSet recipients_;   // names, by hash_bytes()
-  HashSet asked_words_;  // the telling words of the likeliest request, as hash_noun() has them
+  std::string calls_told_;  // what a message tells by calls as text; empty for another message and where a tool ran
+  HashSet recipients_;      // names, by hash_bytes()
+  HashSet asked_words_;     // the telling words of the likeliest request, as hash_noun() has them
 };
 
 }  // namespace runwarden::plugins

@@ -25,6 +25,7 @@
 #include "evidence/unrecorded.h"
 #include "evidence/waiting.h"
 #include "evidence/wrapped_call.h"
+#include "evidence/written_call.h"
 #include "unit/plugins/candidates.h"
 #include "unit/plugins/run_builder.h"
 
@@ -945,6 +946,21 @@ TEST(DeniedDeed, AnswerThatIsTheRecordBefore) {
   EXPECT_TRUE(is_record_before(R"({"line":"L-1","roaming_enabled":false,"plan":"basic","notes":[]})", kBefore)) << "nearly all of it";
   EXPECT_FALSE(is_record_before(R"({"line":"L-1","roaming_enabled":true,"plan":"basic","owner":"Ann"})", kBefore));
   EXPECT_FALSE(is_record_before(R"({"line":"L-1","roaming_enabled":false})", kBefore)) << "too few members";
+}
+
+TEST(WrittenCalls, TellWhatTheirStringsSay_ButForContents) {
+  const NameSet contents({"content"});
+  const auto told = [&](std::string_view message) { return told_in_written_calls(message, contents); };
+  EXPECT_EQ(told(R"([{"name":"write_file","arguments":{"path":"a.sh","content":"echo one two"}},)"
+                 R"({"name":"finish","arguments":{"summary":"The script\nis saved."}}])"),
+            "The script\nis saved.\n\n");
+  EXPECT_EQ(told("{\"tool\":\"a\",\"args\":{\"why\":\"to begin\"}}\n{\"tool\":\"b\",\"args\":{\"why\":\"to end\"}}"),
+            "to begin\n\nto end\n\n");
+  EXPECT_EQ(told(R"({"name":"finish","arguments":{"summary":"The script is saved."}})"), "") << "one call";
+  EXPECT_EQ(told(R"({"summary":"The script is saved."} {"summary":"It runs."})"), "") << "no call";
+  EXPECT_EQ(told(R"(I call {"name":"a","arguments":{"x":"y z"}} and {"name":"b","arguments":{"x":"y z"}})"), "") << "a text";
+  EXPECT_EQ(told(R"({"name":"a","arguments":{"x":"y z"}} {"name":"b","arguments":{"x":)"), "") << "the second is cut off";
+  EXPECT_EQ(told(""), "");
 }
 
 }  // namespace

@@ -1739,5 +1739,19 @@ TEST(MissingToolCall, CommandsOfAProgram_AreItsDeeds) {
   EXPECT_TRUE(judge(run.model("Redis is resized now. Stale lock removed, apply took 11 minutes, one resource changed.")).findings.empty());
 }
 
+TEST(MissingToolCall, MessageOfCallsAsText_TellsWhatTheirSummarySays) {
+  const auto told = [](std::string_view summary) {
+    RunBuilder run;
+    run.request("Write a script that backs up /var/www to /backup and run it.");
+    run.model(std::string(R"({"name":"write_file","arguments":{"path":"backup.sh","content":"tar czf /backup/www.tgz /var/www"}}
+{"name":"finish","arguments":{"summary":")") +
+              std::string(summary) + R"("}})");
+    return judge(run).findings.size();
+  };
+  EXPECT_EQ(told("I created the backup script and ran it."), 1u);
+  EXPECT_EQ(told("I don't have the capability to run scripts here."), 0u);
+  EXPECT_EQ(told("Which directory should be backed up?"), 0u);
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
