@@ -10,6 +10,8 @@
 namespace runwarden::plugins {
 namespace {
 
+using Token = JsonScanner::Token;
+
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kHead = 400;  // bytes in which the names of a call's members must occur
 
@@ -59,7 +61,6 @@ struct WrittenCalls {
 
 /// Adds the calls and texts of the JSON value that begins a text. Returns its length, 0 where there is none.
 std::size_t add_value(std::string_view text, const NameSet& written, WrittenCalls& out) {
-  using Token = JsonScanner::Token;
   JsonScanner cursor(text);
   WrittenCalls within;
   std::string_view key;

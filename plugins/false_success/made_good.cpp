@@ -351,21 +351,68 @@ bool MadeGood::done_by_other_means(const RunView& run, const FailedStep& failed)
   return false;
 }
 
+/// True when a call was given all values in scene_.values, or longer forms of them.
+bool MadeGood::was_given_values(const StepView& call) {
+  fold(call.input, scene_.folded);
+  return !scene_.values.empty() && std::all_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
+    fold(value.text, scene_.folded_value);
+    return scene_.folded.find(scene_.folded_value) != std::string::npos;
+  });
+}
+
 bool MadeGood::went_through_later(const RunView& run, const FailedStep& failed) {
   const auto& step = run.steps[failed.step];
   collect_values(step.input, rules_.content.tools.calls, scene_.values);
-  const auto holds_all = [&](std::string_view input) {
-    fold(input, scene_.folded);
-    return !scene_.values.empty() && std::all_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
-      fold(value.text, scene_.folded_value);
-      return scene_.folded.find(scene_.folded_value) != std::string::npos;
-    });
-  };
   for (auto i = failed.step + 1; i < run.steps.size(); ++i) {
     const auto& later = run.steps[i];
     if (later.kind != Kind::kTool || later.name != step.name || scene_.failures[i] != Failure::kNone) continue;
     run.pace(later.input.size());
-    if (holds_all(later.input)) return true;
+    if (was_given_values(later)) return true;
+  }
+  return false;
+}
+
+/// True when the same tool had already succeeded with all values of the failed call, or longer forms of them, since the user last spoke:
+/// the failed call was one too many.
+bool MadeGood::went_through_before(const RunView& run, std::size_t failed) {
+  constexpr std::size_t kReach = 16;  // steps
+  const auto& step = run.steps[failed];
+  const auto& words = rules_.outcome_words;
+  collect_values(step.input, rules_.content.tools.calls, scene_.values);
+  for (auto i = failed; i-- > (failed > kReach ? failed - kReach : 0);) {
+    const auto& before = run.steps[i];
+    if (before.kind == Kind::kUser) return false;
+    if (before.kind != Kind::kTool || before.name != step.name || scene_.failures[i] != Failure::kNone) continue;
+    run.pace(before.input.size() + before.output.size());
+    if (was_given_values(before) && !is_waiting(before, words) && !tells_failed_state(before.output, words)) return true;
+  }
+  return false;
+}
+
+/// True when a call that changed something since the user last spoke answered with every sentence in which the message reports an action.
+bool MadeGood::told_by_calls(const RunView& run, const FinalMessage& message) {
+  constexpr std::size_t kReach = 16;    // steps
+  constexpr std::uint32_t kFewest = 4;  // words of a sentence
+  std::vector<std::string_view> told;
+  for (const auto& claim : scene_.reading.claims) {
+    if (claim.finding) continue;
+    const auto& sentence = scene_.reading.sentences[claim.sentence];
+    if (sentence.end - sentence.begin < kFewest) return false;
+    const auto first = scene_.reading.words[sentence.begin].text, last = scene_.reading.words[sentence.end - 1].text;
+    told.emplace_back(first.data(), static_cast<std::size_t>(last.data() + last.size() - first.data()));
+  }
+  const auto place = std::min(message.place, run.steps.size());
+  for (auto i = place; i-- > (place > kReach ? place - kReach : 0) && !told.empty();) {
+    const auto& step = run.steps[i];
+    if (step.kind == Kind::kUser) return false;
+    if (step.kind != Kind::kTool || scene_.failures[i] != Failure::kNone || scene_.recovery.meaning(step.name).reads) continue;
+    run.pace(step.input.size() + step.output.size());
+    fold(step.output, scene_.folded);
+    fold(step.input, scene_.folded_value);
+    std::erase_if(told, [&](std::string_view sentence) {
+      return scene_.folded.find(sentence) != std::string::npos && scene_.folded_value.find(sentence) == std::string::npos;
+    });
+    if (told.empty()) return true;
   }
   return false;
 }
@@ -601,6 +648,10 @@ std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const Fai
     return Silence{"recovery", "a later call with the same values answered with what the final message reports"};
   if (rules_.recovery && !tool.reads && shown_since(run, failed.step))
     return Silence{"recovery", "a later look-up shows what the failed call was to bring about"};
+  if (rules_.recovery && !tool.reads && !tool.runs_anything() && went_through_before(run, failed.step))
+    return Silence{"recovery", "an earlier call to the same tool had already done it"};
+  if (rules_.recovery && told_by_calls(run, message))
+    return Silence{"recovery", "a call that succeeded answered with what the final message reports, word for word"};
   if (rules_.recovery && confirmed_since(run, failed.step))
     return Silence{"recovery", "a later answer confirms the deed, with the reference that the final message gives"};
   if (rules_.recovery && done_by_other_means(run, failed))

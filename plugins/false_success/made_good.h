@@ -66,6 +66,9 @@ class MadeGood {
   [[nodiscard]] bool shown_since(const RunView& run, std::size_t failed);
   [[nodiscard]] bool reported_since(const RunView& run, std::size_t failed);
   [[nodiscard]] bool confirmed_since(const RunView& run, std::size_t failed);
+  [[nodiscard]] bool was_given_values(const StepView& call);
+  [[nodiscard]] bool went_through_before(const RunView& run, std::size_t failed);
+  [[nodiscard]] bool told_by_calls(const RunView& run, const FinalMessage& message);
   [[nodiscard]] bool quotes_given(const RunView& run, std::size_t failed);
   [[nodiscard]] bool denies_as_often(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool leaves_for_later(const ToolMeaning& tool) const;

@@ -2559,5 +2559,35 @@ TEST(FalseSuccess, NegationThatOpensAShortOutput_Refuses) {
   for (const auto* output : {"No fee was due.", "Cancelled, not charged."}) EXPECT_EQ(told(output), 0u) << output;
 }
 
+TEST(FalseSuccess, CallAfterOneThatHadDoneIt_WasOneTooMany) {
+  const auto excused = [](std::string_view first, std::string_view answer, bool speaks) {
+    RunBuilder run;
+    run.request("Open the garage door.").tool("turn_on", first, answer);
+    if (speaks) run.model("It's open.").user("It closed by itself. Open it again.");
+    run.failed("turn_on", R"({"name":"Garage Door","area":"Garage"})", "MatchFailedError: duplicate name");
+    const auto verdict = judge(run.model("I've opened the garage door."));
+    return std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), [](const auto& told) { return told.rule == "recovery"; });
+  };
+  constexpr std::string_view kFirst = R"({"name":"Garage Door","domain":["cover"]})";
+  EXPECT_TRUE(excused(kFirst, R"({"done":true})", false));
+  EXPECT_FALSE(excused(R"({"name":"Shed Door","domain":["cover"]})", R"({"done":true})", false)) << "another door";
+  EXPECT_FALSE(excused(kFirst, R"({"status":"requires_approval"})", false)) << "it was still waiting";
+  EXPECT_FALSE(excused(kFirst, R"({"done":true})", true)) << "the user spoke again";
+}
+
+TEST(FalseSuccess, MessageThatRepeatsTheAnswerOfACall_TellsNoOtherDeed) {
+  const auto told = [](std::string_view input, std::string_view output, std::string_view message) {
+    RunBuilder run;
+    run.request("Stop vacuuming.").failed("stop_moving", R"({"device":"door"})", "MatchFailedError: no such device class");
+    run.tool("return_to_base", input, output).failed("stop_moving", R"({"device":"door"})", "MatchFailedError: no such device class");
+    return judge(run.model(message)).findings.size();
+  };
+  constexpr std::string_view kAnswer = R"({"speech":"The vacuuming has been stopped and the vacuum has returned to its base."})";
+  EXPECT_EQ(told("{}", kAnswer, "The vacuuming has been stopped and the vacuum has returned to its base."), 0u);
+  EXPECT_EQ(told("{}", kAnswer, "The vacuuming has been stopped and the door has been moved."), 1u);
+  EXPECT_EQ(told(kAnswer, kAnswer, "The vacuuming has been stopped and the vacuum has returned to its base."), 1u)
+      << "the agent said so itself";
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
