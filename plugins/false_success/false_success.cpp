@@ -81,7 +81,8 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   if (claims_.mentions_undone_value(step, false)) return true;
   // No other call succeeded that the message could refer to.
   if (scene_.last_done == kNoStep)
-    return tool.reads || claims_.verb_claimed(tool, MessageClaims::Claimed::any_state) || claims_.names_action(tool);
+    return tool.reads || claims_.verb_claimed(tool, MessageClaims::Claimed::any_state) || claims_.names_action(tool) ||
+           claims_.claims_what_was_asked(run, failed.step);
   if (tool.reads) return false;
   if (!done_later && tool.group != 0 && claims_all_done(run, failed)) return true;
   if (tool.group != 0 && scene_.done_groups.contains(tool.group)) return false;

@@ -461,6 +461,30 @@ bool MessageClaims::tells_any_deed() const {
   });
 }
 
+bool MessageClaims::claims_what_was_asked(const RunView& run, std::size_t before) {
+  const auto& claims = scene_.reading.claims;
+  const auto asks_for_claimed = [&](std::string_view turn) {
+    run.pace(turn.size());
+    read_words(turn, rules_.lexicon, scene_.scratch);
+    return std::any_of(scene_.scratch.words.begin(), scene_.scratch.words.end(), [&](const ReadWord& word) {
+      if (word.entry == nullptr || word.entry->verb == kNoVerb || (word.entry->forms & kFormBase) == 0) return false;
+      const auto group = rules_.lexicon.verb(word.entry->verb).group;
+      if (group == rules_.finish_group || group == rules_.find_group) return false;
+      return std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
+        return !claim.finding && claim.verb != kNoVerb && rules_.lexicon.verb(claim.verb).group == group;
+      });
+    });
+  };
+  constexpr std::size_t kMostTurns = 4;  // the nearest
+  std::size_t turns = 0;
+  for (auto i = std::min(before, run.steps.size()); i-- > 0 && turns < kMostTurns;) {
+    if (run.steps[i].kind != Kind::kUser) continue;
+    ++turns;
+    if (asks_for_claimed(run.steps[i].said())) return true;
+  }
+  return asks_for_claimed(run.user_request);
+}
+
 bool MessageClaims::goes_on_with(const ToolMeaning& tool) const {
   if (scene_.reading.sentences.empty() || scene_.reading.asks()) return false;
   const auto& last = scene_.reading.sentences.back();

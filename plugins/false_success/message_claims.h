@@ -77,6 +77,8 @@ class MessageClaims {
   [[nodiscard]] bool tells_own_deed() const;
   /// True when the final message reports any deed.
   [[nodiscard]] bool tells_any_deed() const;
+  /// True when the message claims, by its verb, what the user asked for: in the request or in one of the last turns before a step.
+  [[nodiscard]] bool claims_what_was_asked(const RunView& run, std::size_t before);
   /// True when the message's last sentence promises the very action that failed ("Now I will download it again"): the run ended there.
   [[nodiscard]] bool goes_on_with(const ToolMeaning& tool) const;
   /// True when a sentence with a claim names what the tool does, as a verb or a noun, or the tool's object: "your refund has been
