@@ -143,14 +143,14 @@ LearnedDeeds::Likely LearnedDeeds::told_in(const RunView& run, const Said& said,
                          return has(sentence.cues, kCueModal) && has(sentence.cues, kCueSelf);
                        });
   for (const auto& sentence : sentences) {
+    // The summary of calls that were never made tells of nothing else.
+    const auto sure = !calls_told_.empty() && claims_deed(sentence) ? kSummarized : reader_.tells(scene_.reading, sentence);
+    if (sure <= best.sure || sure < (goes_on ? kPlainlyTold : kMaybeTold)) continue;
     if (leaves_open(sentence) || is_within_document(sentence) || repeats_state(run, sentence)) continue;
     const bool shares = shares_asked(sentence);
     if (before == Before::kChanges && (!shares || call_words_.shares_changed(run, sentence))) continue;
     if (before == Before::kRecipients && !names_recipient(run, sentence)) continue;
-    // The summary of calls that were never made tells of nothing else.
-    const auto sure = !calls_told_.empty() && claims_deed(sentence) ? kSummarized : reader_.tells(scene_.reading, sentence);
-    if (goes_on && sure < kPlainlyTold) continue;
-    if (sure > best.sure) best = {sure, said.text, said.step, verb_of(sentence), shares};
+    best = {sure, said.text, said.step, verb_of(sentence), shares};
   }
   return best;
 }
@@ -172,6 +172,8 @@ void LearnedDeeds::judge(const RunView& run, Verdict& verdict) {
   for (const auto& message : told_messages(run)) {
     if (++judged > kMostMessages || !verdict.findings.empty()) return;
     calls_told_ = scene_.ran.any ? std::string{} : told_in_written_calls(message.text, rules_.tool_words.calls.written_members);
+    // The user's turns are many, and few messages tell a deed.
+    if (told_in(run, said_in(message), Before::kNothing).sure < kMaybeTold) continue;
     judge_message(run, message, verdict);
     if (verdict.findings.empty() && scene_.ran.any_write && !sent) judge_recipients(run, message, verdict);
   }
