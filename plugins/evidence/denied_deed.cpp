@@ -552,6 +552,22 @@ bool leaves_empty(std::string_view input, std::string_view output, std::string_v
   return empty && !took;
 }
 
+bool gives_reference(const StepView& call, const OutcomeWords& words) {
+  JsonScanner cursor(trim(call.output));
+  if (cursor.next() != Token::kObject) return false;
+  bool taken = false, referred = false;
+  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const auto key = cursor.text();
+    token = cursor.next();
+    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return false;
+    taken |= token == Token::kTrue && among(key, words.taken);
+    if (token != Token::kString) continue;
+    const auto text = cursor.text();
+    referred |= has_digit(text) && text.find(' ') == std::string_view::npos && call.input.find(text) == std::string_view::npos;
+  }
+  return taken && referred;
+}
+
 bool was_done_in_part(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon) {
   constexpr std::size_t kDeepest = 2;
   JsonScanner cursor(trim(output));

@@ -38,6 +38,10 @@ namespace runwarden::plugins {
 /// thread.
 [[nodiscard]] bool leaves_empty(std::string_view input, std::string_view output, std::string_view told, const Lexicon& lexicon);
 
+/// True for an answer whose first level says that the call was taken, and gives a reference: {"accepted": true, "reading_id": "L-20933"}.
+/// A reference is a text without blanks, with a digit, that the call was not given. Linear; any thread.
+[[nodiscard]] bool gives_reference(const StepView& call, const OutcomeWords& words);
+
 /// True for an answer that lists an error at the first level, whatever else it counts as done, {"modified": 4, "errors": [...]}, or that
 /// counts fewer as done than were asked for: {"requested": 3, "moved": 2}. Linear; any thread.
 [[nodiscard]] bool was_done_in_part(std::string_view output, const OutcomeWords& words, const Lexicon& lexicon);

@@ -9,6 +9,7 @@
 #include "evidence/artifacts.h"
 #include "evidence/call_entities.h"
 #include "evidence/commands.h"
+#include "evidence/denied_deed.h"
 #include "evidence/program_end.h"
 #include "evidence/trouble.h"
 #include "evidence/undone.h"
@@ -804,7 +805,8 @@ bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
   const auto contrasts = [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); };
   if (std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), contrasts)) return false;
   Parts parts;
-  return tells_plain_trouble() && !reports_deed(step) && may_be_deed(step) && !read_parts(step, parts) && !shows_again(run, at);
+  return tells_plain_trouble() && !reports_deed(step) && !gives_reference(step, rules_.outcome_words) && may_be_deed(step) &&
+         !read_parts(step, parts) && !shows_again(run, at);
 }
 
 void PassedOver::find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict) {

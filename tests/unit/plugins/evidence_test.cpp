@@ -963,5 +963,21 @@ TEST(WrittenCalls, TellWhatTheirStringsSay_ButForContents) {
   EXPECT_EQ(told(""), "");
 }
 
+TEST(GivenReference, IsANewCodeBesideAFlagThatTheCallWasTaken) {
+  const OutcomeWords words{Vocabulary()};
+  const auto gives = [&](std::string_view output) {
+    RunBuilder run;
+    run.tool("register_reading", R"({"contract":"70-55"})", output);
+    return gives_reference(run.run().steps[0], words);
+  };
+  EXPECT_TRUE(gives(R"({"accepted":true,"reading_id":"L-209","notice":"Remote reading is not available."})"));
+  EXPECT_FALSE(gives(R"({"accepted":false,"reading_id":"L-209"})"));
+  EXPECT_FALSE(gives(R"({"accepted":true,"contract":"70-55"})")) << "it was given";
+  EXPECT_FALSE(gives(R"({"accepted":true,"notice":"see rule 5"})")) << "a text";
+  EXPECT_FALSE(gives(R"({"reading_id":"L-209"})"));
+  EXPECT_FALSE(gives("accepted, L-209"));
+  EXPECT_FALSE(gives(R"({"accepted":true,"reading_id":"L-209","a":{)"));
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
