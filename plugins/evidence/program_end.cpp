@@ -179,6 +179,20 @@ bool counts_failed_tests(std::string_view output) {
   return false;
 }
 
+bool counts_tests(std::string_view output) {
+  constexpr int kLines = 8;
+  constexpr std::string_view kCounted[] = {" passed", " passing", " tests in "};
+  for (int i = 0; i < kLines && !output.empty(); ++i) {
+    const auto line = take_last_line(output);
+    const auto counts = [&](std::string_view counted) {
+      const auto at = line.find(counted);
+      return at != std::string_view::npos && at > 0 && is_digit(line[at - 1]);
+    };
+    if (std::any_of(std::begin(kCounted), std::end(kCounted), counts)) return true;
+  }
+  return false;
+}
+
 bool exits_with_failure(std::string_view output) {
   constexpr int kSurely = 2;  // of 1, many programs that look for something say that they found nothing
   output = trim(output);

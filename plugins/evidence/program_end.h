@@ -17,4 +17,7 @@ namespace runwarden::plugins {
 /// True when a test runner's last line counts tests that failed: "1 failed, 8 passed in 0.38s". Linear; any thread.
 [[nodiscard]] bool counts_failed_tests(std::string_view output);
 
+/// True when one of a test runner's last lines counts tests: "Tests: 20 passed, 20 total", "Ran 12 tests in 0.3s". Linear; any thread.
+[[nodiscard]] bool counts_tests(std::string_view output);
+
 }  // namespace runwarden::plugins

@@ -40,6 +40,12 @@ bool contains(std::string_view text, std::string_view word) {
   return false;
 }
 
+/// True for a shell's call that runs tests and does nothing else: a short command that ends with a count of tests.
+bool runs_tests(const StepView& step) {
+  constexpr std::size_t kShort = 256;  // bytes: a longer one may write a file first
+  return step.input.size() <= kShort && counts_tests(step.output);
+}
+
 }  // namespace
 
 void CallOutcomes::collect(const RunView& run) {
@@ -383,6 +389,7 @@ void CallOutcomes::collect_done(const RunView& run) {
     run.pace(step.input.size());
     const auto& tool = scene_.recovery.meaning(step.name);
     if (tool.reads || (tool.group == 0 && !gave_something(run, i))) continue;
+    if (tool.runs_anything() && runs_tests(step)) continue;
     scene_.last_done = i;
     if (tool.group != 0) scene_.done_groups.insert(tool.group);
     collect_values(step.input, rules_.content.tools.calls, scene_.values);

@@ -979,5 +979,14 @@ TEST(GivenReference, IsANewCodeBesideAFlagThatTheCallWasTaken) {
   EXPECT_FALSE(gives(R"({"accepted":true,"reading_id":"L-209","a":{)"));
 }
 
+TEST(ProgramEnd, CountsTests) {
+  for (const auto* output : {"=== 8 passed in 1.21s ===", "Tests:       20 passed, 20 total\nTime: 1.2 s", "  20 passing (2s)\n",
+                             " Test Files  2 passed (2)\n      Tests  20 passed (20)\n   Duration  1.02s", "Ran 12 tests in 0.3s\n\nOK",
+                             "test result: ok. 12 passed; 0 failed; 0 ignored"})
+    EXPECT_TRUE(counts_tests(output)) << output;
+  for (const auto* output : {"", "passed", "All checks passed.", "the bill was passed in 1812", "3 tests\n1\n2\n3\n4\n5\n6\n7\n8\n9"})
+    EXPECT_FALSE(counts_tests(output)) << output;
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
