@@ -60,7 +60,7 @@ struct WrittenCalls {
 };
 
 /// Adds the calls and texts of the JSON value that begins a text. Returns its length, 0 where there is none.
-std::size_t add_value(std::string_view text, const NameSet& written, WrittenCalls& out) {
+std::size_t add_value(std::string_view text, const CallNames& names, WrittenCalls& out) {
   JsonScanner cursor(text);
   WrittenCalls within;
   std::string_view key;
@@ -72,10 +72,10 @@ std::size_t add_value(std::string_view text, const NameSet& written, WrittenCall
     if (token == Token::kObject) named = false;
     if (token == Token::kKey) {
       key = cursor.text();
-      within.calls += named && (key == "arguments" || key == "parameters" || key == "args") ? 1 : 0;
-      named |= key == "name" || key == "tool";
+      within.calls += named && names.wrapped_argument_members.contains(key) ? 1 : 0;
+      named |= names.wrapped_name_members.contains(key);
     }
-    if (token != Token::kString || cursor.text().find(' ') == std::string_view::npos || written.contains(key)) continue;
+    if (token != Token::kString || cursor.text().find(' ') == std::string_view::npos || names.written_members.contains(key)) continue;
     unescape(cursor.text(), part);
     within.told.append(part).append("\n\n");
   } while (cursor.depth() > 0);
@@ -86,7 +86,7 @@ std::size_t add_value(std::string_view text, const NameSet& written, WrittenCall
 
 }  // namespace
 
-std::string told_in_written_calls(std::string_view message, const NameSet& written) {
+std::string told_in_written_calls(std::string_view message, const CallNames& names) {
   constexpr std::size_t kMost = 64;
   constexpr std::size_t kFewest = 2;
   std::string buffer;
@@ -94,7 +94,7 @@ std::string told_in_written_calls(std::string_view message, const NameSet& writt
   if (told.empty() || (told[0] != '{' && told[0] != '[')) return {};
   WrittenCalls found;
   for (std::size_t looked = 0; looked < kMost && !told.empty(); ++looked) {
-    const auto length = add_value(told, written, found);
+    const auto length = add_value(told, names, found);
     const auto next = told.find_first_of("{[", std::max<std::size_t>(length, 1));
     told = next == std::string_view::npos ? std::string_view{} : told.substr(next);
   }

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/name_set.h"
+#include "common/call_names.h"
 
 namespace runwarden::plugins {
 
@@ -15,8 +15,8 @@ namespace runwarden::plugins {
 
 /// What a message tells that consists of calls as JSON values, which the agent wrote instead of making them: {"name": "write_file",
 /// "arguments": {...}} {"name": "finish", "arguments": {"summary": "The script is saved."}}. These are the strings of several words, one a
-/// line, but for those of members named in `written`, which are contents. Empty for another message, and where fewer than two calls stand.
+/// line, but for those of the names' written members, which are contents. Empty for another message, and where fewer than two calls stand.
 /// Linear in the message; beyond 64 values the rest is left out.
-[[nodiscard]] std::string told_in_written_calls(std::string_view message, const NameSet& written);
+[[nodiscard]] std::string told_in_written_calls(std::string_view message, const CallNames& names);
 
 }  // namespace runwarden::plugins

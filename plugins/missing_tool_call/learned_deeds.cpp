@@ -171,7 +171,7 @@ void LearnedDeeds::judge(const RunView& run, Verdict& verdict) {
   std::size_t judged = 0;
   for (const auto& message : told_messages(run)) {
     if (++judged > kMostMessages || !verdict.findings.empty()) return;
-    calls_told_ = scene_.ran.any ? std::string{} : told_in_written_calls(message.text, rules_.tool_words.calls.written_members);
+    calls_told_ = scene_.ran.any ? std::string{} : told_in_written_calls(message.text, rules_.tool_words.calls);
     // The user's turns are many, and few messages tell a deed.
     if (told_in(run, said_in(message), Before::kNothing).sure < kMaybeTold) continue;
     judge_message(run, message, verdict);

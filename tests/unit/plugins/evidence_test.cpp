@@ -949,8 +949,7 @@ TEST(DeniedDeed, AnswerThatIsTheRecordBefore) {
 }
 
 TEST(WrittenCalls, TellWhatTheirStringsSay_ButForContents) {
-  const NameSet contents({"content"});
-  const auto told = [&](std::string_view message) { return told_in_written_calls(message, contents); };
+  const auto told = [](std::string_view message) { return told_in_written_calls(message, CallNames::shipped()); };
   EXPECT_EQ(told(R"([{"name":"write_file","arguments":{"path":"a.sh","content":"echo one two"}},)"
                  R"({"name":"finish","arguments":{"summary":"The script\nis saved."}}])"),
             "The script\nis saved.\n\n");
