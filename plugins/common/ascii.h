@@ -22,6 +22,7 @@ constexpr bool is_ascii_letter(char c) {
 constexpr char to_lower(char c) {
   return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
 }
+
 inline bool has_digit(std::string_view text) {
   return std::any_of(text.begin(), text.end(), is_digit);
 }

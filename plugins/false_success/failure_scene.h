@@ -31,6 +31,7 @@ struct FailureScene {
   void forget_message() {
     indexed = false;
     figures.reset();
+    told_by_calls.reset();
     later_from = kNoStep;
   }
 
@@ -55,6 +56,7 @@ struct FailureScene {
   HashSet claimed;                           // words of its sentences that contain a claim
   HashSet told;                              // words of its sentences that state facts
   std::optional<std::vector<Fact>> figures;  // of that message, found on first use; views into it or told_ends
+  std::optional<bool> told_by_calls;         // calls answered with what that message reports, found on first use
   std::string told_ends;                     // the message without its middle, where it is long
   Support later;                             // outputs of calls from later_from on
   WordOrigins origins;                       // the same outputs, by words

@@ -353,8 +353,9 @@ bool MadeGood::done_by_other_means(const RunView& run, const FailedStep& failed)
 
 /// True when a call was given all values in scene_.values, or longer forms of them.
 bool MadeGood::was_given_values(const StepView& call) {
+  if (scene_.values.empty() || scene_.values.size() > kMostValues) return false;
   fold(call.input, scene_.folded);
-  return !scene_.values.empty() && std::all_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
+  return std::all_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
     fold(value.text, scene_.folded_value);
     return scene_.folded.find(scene_.folded_value) != std::string::npos;
   });
@@ -389,22 +390,33 @@ bool MadeGood::went_through_before(const RunView& run, std::size_t failed) {
   return false;
 }
 
-/// True when a call that changed something since the user last spoke answered with every sentence in which the message reports an action.
-bool MadeGood::told_by_calls(const RunView& run, const FinalMessage& message) {
-  constexpr std::size_t kReach = 16;    // steps
-  constexpr std::uint32_t kFewest = 4;  // words of a sentence
+/// The sentences in which the message reports an action; none where there are many, or one of few words.
+std::vector<std::string_view> MadeGood::telling_sentences() const {
+  constexpr std::size_t kMost = 8;
+  constexpr std::uint32_t kFewest = 4;  // words
   std::vector<std::string_view> told;
   for (const auto& claim : scene_.reading.claims) {
     if (claim.finding) continue;
     const auto& sentence = scene_.reading.sentences[claim.sentence];
-    if (sentence.end - sentence.begin < kFewest) return false;
+    if (sentence.end - sentence.begin < kFewest) return {};
     const auto first = scene_.reading.words[sentence.begin].text, last = scene_.reading.words[sentence.end - 1].text;
-    told.emplace_back(first.data(), static_cast<std::size_t>(last.data() + last.size() - first.data()));
+    const std::string_view text(first.data(), static_cast<std::size_t>(last.data() + last.size() - first.data()));
+    if (among(text, told)) continue;
+    if (told.size() == kMost) return {};
+    told.push_back(text);
   }
+  return told;
+}
+
+/// True when a call that changed something since the user last spoke answered with every sentence in which the message reports an action.
+bool MadeGood::told_by_calls(const RunView& run, const FinalMessage& message) {
+  constexpr std::size_t kReach = 16;  // steps
+  if (scene_.told_by_calls) return *scene_.told_by_calls;
+  auto told = telling_sentences();
+  bool all = false;
   const auto place = std::min(message.place, run.steps.size());
-  for (auto i = place; i-- > (place > kReach ? place - kReach : 0) && !told.empty();) {
+  for (auto i = place; i-- > (place > kReach ? place - kReach : 0) && !told.empty() && run.steps[i].kind != Kind::kUser;) {
     const auto& step = run.steps[i];
-    if (step.kind == Kind::kUser) return false;
     if (step.kind != Kind::kTool || scene_.failures[i] != Failure::kNone || scene_.recovery.meaning(step.name).reads) continue;
     run.pace(step.input.size() + step.output.size());
     fold(step.output, scene_.folded);
@@ -412,9 +424,10 @@ bool MadeGood::told_by_calls(const RunView& run, const FinalMessage& message) {
     std::erase_if(told, [&](std::string_view sentence) {
       return scene_.folded.find(sentence) != std::string::npos && scene_.folded_value.find(sentence) == std::string::npos;
     });
-    if (told.empty()) return true;
+    all = told.empty();
   }
-  return false;
+  scene_.told_by_calls = all;
+  return all;
 }
 
 bool MadeGood::looked_up_since(const RunView& run, std::size_t failed) {

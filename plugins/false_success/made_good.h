@@ -68,6 +68,7 @@ class MadeGood {
   [[nodiscard]] bool confirmed_since(const RunView& run, std::size_t failed);
   [[nodiscard]] bool was_given_values(const StepView& call);
   [[nodiscard]] bool went_through_before(const RunView& run, std::size_t failed);
+  [[nodiscard]] std::vector<std::string_view> telling_sentences() const;
   [[nodiscard]] bool told_by_calls(const RunView& run, const FinalMessage& message);
   [[nodiscard]] bool quotes_given(const RunView& run, std::size_t failed);
   [[nodiscard]] bool denies_as_often(const RunView& run, const FailedStep& failed);

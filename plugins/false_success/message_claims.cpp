@@ -462,17 +462,19 @@ bool MessageClaims::tells_any_deed() const {
 }
 
 bool MessageClaims::claims_what_was_asked(const RunView& run, std::size_t before) {
-  const auto& claims = scene_.reading.claims;
+  HashSet claimed;  // groups
+  for (const auto& claim : scene_.reading.claims) {
+    if (claim.finding || claim.verb == kNoVerb) continue;
+    const auto group = rules_.lexicon.verb(claim.verb).group;
+    if (group != rules_.finish_group && group != rules_.find_group) claimed.insert(group);
+  }
+  if (claimed.empty()) return false;
   const auto asks_for_claimed = [&](std::string_view turn) {
     run.pace(turn.size());
     read_words(turn, rules_.lexicon, scene_.scratch);
     return std::any_of(scene_.scratch.words.begin(), scene_.scratch.words.end(), [&](const ReadWord& word) {
-      if (word.entry == nullptr || word.entry->verb == kNoVerb || (word.entry->forms & kFormBase) == 0) return false;
-      const auto group = rules_.lexicon.verb(word.entry->verb).group;
-      if (group == rules_.finish_group || group == rules_.find_group) return false;
-      return std::any_of(claims.begin(), claims.end(), [&](const Claim& claim) {
-        return !claim.finding && claim.verb != kNoVerb && rules_.lexicon.verb(claim.verb).group == group;
-      });
+      return word.entry != nullptr && word.entry->verb != kNoVerb && (word.entry->forms & kFormBase) != 0 &&
+             claimed.contains(rules_.lexicon.verb(word.entry->verb).group);
     });
   };
   constexpr std::size_t kMostTurns = 4;  // the nearest

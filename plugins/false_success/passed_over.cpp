@@ -752,8 +752,9 @@ bool PassedOver::tells_plain_trouble() const {
 }
 
 /// True when the output in scene_.scratch says that the deed of the tool's name or of the final message was done, whatever else it
-/// mentions: "Order 5 cancelled. Refund is not included."
+/// mentions: "Order 5 cancelled. Refund is not included." Or that the call was taken under a reference.
 bool PassedOver::reports_deed(const StepView& step) {
+  if (gives_reference(step, rules_.outcome_words)) return true;
   auto groups = scene_.recovery.meaning(step.name).groups;
   for (const auto& claim : scene_.reading.claims) {
     if (claim.verb != kNoVerb) groups.push_back(rules_.lexicon.verb(claim.verb).group);
@@ -805,8 +806,7 @@ bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
   const auto contrasts = [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); };
   if (std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), contrasts)) return false;
   Parts parts;
-  return tells_plain_trouble() && !reports_deed(step) && !gives_reference(step, rules_.outcome_words) && may_be_deed(step) &&
-         !read_parts(step, parts) && !shows_again(run, at);
+  return tells_plain_trouble() && !reports_deed(step) && may_be_deed(step) && !read_parts(step, parts) && !shows_again(run, at);
 }
 
 void PassedOver::find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict) {

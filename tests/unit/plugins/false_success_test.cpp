@@ -2623,5 +2623,14 @@ TEST(FalseSuccess, TestsThatPassAfterAnEditThatFailed_FixedNothing) {
   EXPECT_EQ(told("sed -i 's/used - 1/used/' src/proration.ts", "ok"), 0u);
 }
 
+TEST(FalseSuccess, MessageOfManyReports_IsNotLookedForInEveryAnswer) {
+  constexpr int kMany = 9;
+  std::string told;
+  for (int i = 0; i < kMany; ++i) told += "The vacuum number " + std::to_string(i) + " has been stopped now. ";
+  RunBuilder run;
+  run.request("Stop vacuuming.").tool("return_to_base", "{}", told).failed("stop_moving", R"({"device":"door"})", "no such device class");
+  EXPECT_EQ(judge(run.model(told)).findings.size(), 1u);
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
