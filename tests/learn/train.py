@@ -15,6 +15,7 @@ import sys
 
 import numpy
 from sklearn.ensemble import GradientBoostingClassifier
+from weights_file import settle
 
 SHARE_OF_FOLDS = 6  # sources that bring few runs are left out together
 
@@ -128,15 +129,7 @@ def main():
     learned = model().fit(measures, present, sample_weight=counts)
     digest = hashlib.sha256(pathlib.Path(given.data).read_bytes()).hexdigest()
     text = write(names, learned, given.lines.split(","), digest)
-    path = pathlib.Path(given.weights)
-    if not given.check:
-        path.write_text(text, encoding="utf-8")
-        return 0
-    if path.read_text(encoding="utf-8") == text:
-        print(f"learn: {path.name} is what its data gives")
-        return 0
-    print(f"learn: {path} is not what {given.data} gives: run tests/learn/train.py --lines {given.lines} {given.data} {path}")
-    return 1
+    return settle(given.weights, text, given.check, f"tests/learn/train.py --lines {given.lines} {given.data} {given.weights}")
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import sys
 import numpy
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
+from weights_file import settle
 
 FEATURES = 1 << 15  # kSentenceFeatures
 MOST = 127  # a weight is a signed byte
@@ -100,15 +101,8 @@ def main():
         learned[speaker] = model(speaker).fit(matrix(some), [label for _, label, _ in some])
     digest = hashlib.sha256(pathlib.Path(given.data).read_bytes() + pathlib.Path(given.measured).read_bytes()).hexdigest()
     text = write(learned, digest)
-    path = pathlib.Path(given.weights)
-    if not given.check:
-        path.write_text(text, encoding="utf-8")
-        return 0
-    if path.read_text(encoding="utf-8") == text:
-        print(f"learn: {path.name} is what its data gives")
-        return 0
-    print(f"learn: {path} is not what its data gives: run tests/learn/train_sentences.py {given.features} {given.data} {given.measured} {path}")
-    return 1
+    command = f"tests/learn/train_sentences.py {given.features} {given.data} {given.measured} {given.weights}"
+    return settle(given.weights, text, given.check, command)
 
 
 if __name__ == "__main__":
