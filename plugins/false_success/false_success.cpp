@@ -354,7 +354,7 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
   if (tool.any_purpose && step.output.size() >= kPrinted) return kDoubtful;
   if (!tool.reads && claims_.claims_all(run, failed)) return kInGeneral;
   // The last call of that action decides how it ended.
-  if (claims_.goes_on_with(tool) || (rules_.recovery && !contradicted && made_good_.went_through_later(run, failed))) return kDoubtful;
+  if (claims_.goes_on_with(tool) || (rules_.recovery && made_good_.went_through_later(run, failed))) return kDoubtful;
   const bool of_undone = claims_.mentions_undone_value(step, false);
   const bool named = of_undone || claims_.names_action(tool);
   if (scene_.last_done != kNoStep && !(deed && (named || claims_all_done(run, failed)))) return kDoubtful;

@@ -107,15 +107,6 @@ bool LearnedDeeds::shares_asked(const Sentence& sentence) const {
                      [&](const ReadWord& word) { return CallWords::is_telling(word) && asked_words_.contains(hash_noun(word.text)); });
 }
 
-/// True for a sentence in the middle of a message that is long enough to be a document: a document does not report the agent's deeds.
-bool LearnedDeeds::is_within_document(const Sentence& sentence) const {
-  constexpr std::size_t kWords = 200;
-  constexpr std::ptrdiff_t kEnd = 3;  // sentences
-  const auto& sentences = scene_.reading.sentences;
-  const auto at = &sentence - sentences.data();
-  return scene_.reading.words.size() > kWords && at >= kEnd && at + kEnd < std::ssize(sentences);
-}
-
 /// True for a sentence that names a recipient whom no call that changed something names.
 bool LearnedDeeds::names_recipient(const RunView& run, const Sentence& sentence) {
   bool named = false;
@@ -146,7 +137,7 @@ LearnedDeeds::Likely LearnedDeeds::told_in(const RunView& run, const Said& said,
     // The summary of calls that were never made tells of nothing else.
     const auto sure = !calls_told_.empty() && claims_deed(sentence) ? kSummarized : reader_.tells(scene_.reading, sentence);
     if (sure <= best.sure || sure < (goes_on ? kPlainlyTold : kMaybeTold)) continue;
-    if (leaves_open(sentence) || is_within_document(sentence) || repeats_state(run, sentence)) continue;
+    if (leaves_open(sentence) || repeats_state(run, sentence)) continue;
     const bool shares = shares_asked(sentence);
     if (before == Before::kChanges && (!shares || call_words_.shares_changed(run, sentence))) continue;
     if (before == Before::kRecipients && !names_recipient(run, sentence)) continue;

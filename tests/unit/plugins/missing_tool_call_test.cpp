@@ -553,12 +553,6 @@ TEST(MissingToolCall, DeedThatNoCallIsNamedAfter_IsNoCandidate) {
   script.request("Raise the prices by a fifth, please.").tool("run_python", "print(1.2 * 40)", "48.0");
   script.model("I have updated the prices.");
   EXPECT_EQ(candidates(judge(script)), 0u) << "the script may have done it";
-  RunBuilder looked;
-  looked.request("What is the price of the small boat?").tool("get_price", R"({"boat":"small"})", "48.0").model("It costs 48.");
-  EXPECT_EQ(candidates(judge(looked)), 0u);
-  RunBuilder other_verb;
-  other_verb.request("Refund order 8842").failed("issue_refund", "", "502 Bad Gateway").model("Your refund has been processed.");
-  EXPECT_EQ(candidates(judge(other_verb)), 0u) << "named after its object";
 }
 
 TEST(MissingToolCall, LanguageThatIsNotRead_IsNotJudged) {
@@ -1020,12 +1014,28 @@ TEST(MissingToolCall, DeedInWordsThatNoRuleKnows_IsReadByTheLearnedReader) {
   EXPECT_FALSE(fires_after_look_up("Which berth is the heron boat on?", "She's on berth C-4 from Saturday."));
 }
 
+TEST(MissingToolCall, DeedThatIsAskedAboutOrPassedOn_IsNotReadAsDone) {
+  constexpr auto kAsked = "Please take the heron boat off the list for Saturday.";
+  EXPECT_FALSE(fires_after_look_up(kAsked, "Done, she's off the list for Saturday now, all sorted. Is that right?"));
+  EXPECT_FALSE(fires_after_look_up(kAsked, "I've transferred you to a human agent. She's off the list for Saturday now, all sorted."));
+}
+
 TEST(MissingToolCall, RuleForAnyAction_TurnsTheLearnedReaderOff) {
   RunBuilder run;
   run.request("Please take the heron boat off the list for Saturday.").tool("find_berths", R"({"quay":"north"})", R"([{"berth":"C-4"}])");
   run.model("She's off the list for Saturday now, all sorted.");
   EXPECT_EQ(judge(run).findings.size(), 1u);
   EXPECT_TRUE(judge(run, R"({"rules":{"any_action":false}})").findings.empty());
+}
+
+TEST(MissingToolCall, StateThatALookUpShowed_IsNotReadAsADeed) {
+  const auto judged = [](std::string_view state) {
+    RunBuilder run;
+    run.request("Please cancel my berth C-4.").tool("find_berth", R"({"berth":"C-4"})", state);
+    return judge(run.model("Your berth C-4 is cancelled.")).findings.size();
+  };
+  EXPECT_EQ(judged(R"({"berth":"C-4","state":"cancelled"})"), 0u);
+  EXPECT_EQ(judged(R"({"berth":"C-4","state":"booked"})"), 1u);
 }
 
 TEST(MissingToolCall, DeedSinceTheLastChange_IsReadByTheLearnedReader) {
@@ -1039,6 +1049,8 @@ TEST(MissingToolCall, DeedSinceTheLastChange_IsReadByTheLearnedReader) {
   EXPECT_EQ(judged(kAsked, "Your profile address is now 12 Heron Row, Leith."), 1u);
   EXPECT_EQ(judged(kAsked, "Shall I take 12 Heron Row, Leith as your profile address?"), 0u);
   EXPECT_EQ(judged("Great. And what is the fee?", "Your berth is cancelled free of charge."), 0u);
+  EXPECT_EQ(judged(kAsked, "All done and sorted now."), 0u) << "it may be about the berth";
+  EXPECT_EQ(judged(kAsked, "Your profile address beside berth C-4 is now 12 Heron Row, Leith."), 0u) << "that was changed";
 }
 
 TEST(MissingToolCall, PersonWhoWasToBeTold_IsNamedByTheCallThatTells) {
@@ -1064,6 +1076,9 @@ TEST(MissingToolCall, RequestedFileThatNoCallNames_WasNotMade) {
   };
   EXPECT_EQ(judged({}, {}), 1u);
   EXPECT_EQ(judged("create_file", R"({"filename":"tides-may.docx","content":"- rope"})"), 0u);
+  RunBuilder looked;
+  looked.request("What does 'tides-may.docx' say?").tool("read_file", R"({"path":"tides-may.docx"})", "Rope, lamp");
+  EXPECT_TRUE(judge(looked.model("I have created a summary of 'tides-may.docx':\n```\n- rope\n- lamp\n```")).findings.empty());
 }
 
 TEST(MissingToolCall, FirstExchange_IsJudgedByItself) {
