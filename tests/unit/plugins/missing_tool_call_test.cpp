@@ -1076,9 +1076,6 @@ TEST(MissingToolCall, RequestedFileThatNoCallNames_WasNotMade) {
   };
   EXPECT_EQ(judged({}, {}), 1u);
   EXPECT_EQ(judged("create_file", R"({"filename":"tides-may.docx","content":"- rope"})"), 0u);
-  RunBuilder looked;
-  looked.request("What does 'tides-may.docx' say?").tool("read_file", R"({"path":"tides-may.docx"})", "Rope, lamp");
-  EXPECT_TRUE(judge(looked.model("I have created a summary of 'tides-may.docx':\n```\n- rope\n- lamp\n```")).findings.empty());
 }
 
 TEST(MissingToolCall, FirstExchange_IsJudgedByItself) {
