@@ -81,7 +81,8 @@ bool LearnedDeeds::leaves_open(const Sentence& sentence) const {
 
 /// False for a deed of another kind than was asked for: "booked you a smile" after "cancel my booking".
 bool LearnedDeeds::may_answer(const Likely& asked, const Likely& told) const {
-  if (asked.verb == kNoVerb || told.verb == kNoVerb || told.shares) return true;
+  constexpr double kPlain = 0.7;
+  if (asked.verb == kNoVerb || told.verb == kNoVerb || told.shares || asked.sure * told.sure >= kPlain) return true;
   return rules_.lexicon.verb(asked.verb).group == rules_.lexicon.verb(told.verb).group;
 }
 
