@@ -12,6 +12,8 @@ CallNames::CallNames(const Vocabulary& vocabulary)
       wrapper_words(vocabulary.words(Key::kWrapperWords)),
       wrapped_name_members(vocabulary.words(Key::kWrappedNameMembers)),
       wrapped_argument_members(vocabulary.words(Key::kWrappedArgumentMembers)),
+      ordering_words(vocabulary.words(Key::kOrderingWords)),
+      ordering_members(vocabulary.words(Key::kOrderingMembers)),
       error_detail_members(vocabulary.words(Key::kErrorDetailMembers)),
       written_members(vocabulary.words(Key::kWrittenMembers)),
       quiet_commands(vocabulary.words(Key::kQuietCommands)),

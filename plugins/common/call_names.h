@@ -26,6 +26,8 @@ struct CallNames {
   NameSet wrapper_words;                     // "call", in the name of a tool that calls others
   NameSet wrapped_name_members;              // "tool_name", in the arguments of such a tool
   NameSet wrapped_argument_members;          // "params", likewise
+  NameSet ordering_words;                    // "act", in the name of a tool that takes orders in words
+  NameSet ordering_members;                  // "action", the only argument of such a tool
   NameSet error_detail_members;              // "trace", beside an error
   NameSet written_members;                   // "content": text that a tool stores and does not run
   NameSet quiet_commands;                    // "mkdir": prints nothing

@@ -74,16 +74,30 @@ bool looks_up_any(const ToolMeaning& tool, const std::vector<std::uint64_t>& nou
 void collect_values(std::string_view input, const CallNames& names, std::vector<CallValue>& out) {
   out.clear();
   if (looks_like_json(input)) return collect_json(trim(input), names, out);
+  constexpr auto kNone = std::string_view::npos;
+  std::size_t before = kNone;  // where the word right before begins, if it may name the thing that a number counts
+  bool behind_number = false;
   for (std::size_t i = 0; i < input.size();) {
     const auto inner = [&](char c) { return is_word_byte(is_upper(c) ? 'a' : c) || c == '-' || c == '_'; };
     if (!inner(input[i])) {
-      ++i;
+      if (input[i++] != ' ') before = kNone;
       continue;
     }
     const auto begin = i;
     while (i < input.size() && inner(input[i])) ++i;
-    const auto word = input.substr(begin, i - begin);
-    if (has_digit(word)) out.push_back({{}, word, normal_id(word), names_object({}, word, names)});
+    auto word = input.substr(begin, i - begin);
+    if (!has_digit(word)) {
+      before = behind_number ? kNone : begin;
+      behind_number = false;
+      continue;
+    }
+    // "pan 1" is one thing, and "plate 1" another; "3 and 4" are two.
+    constexpr std::size_t kShortNumber = 3;
+    const bool number = word.size() <= kShortNumber && std::all_of(word.begin(), word.end(), is_digit);
+    if (number && before != kNone) word = input.substr(before, i - before);
+    before = kNone;
+    behind_number = true;
+    out.push_back({{}, word, normal_id(word), names_object({}, word, names)});
   }
 }
 
@@ -315,6 +329,9 @@ bool Recovery::recovered(const StepView& failed) {
   const bool reads = meaning(failed.name).reads;
   if (reads && looked_up_since(meaning(failed.name))) return true;
   const bool has_object = std::any_of(values_.begin(), values_.end(), [](const auto& value) { return value.names_object; });
+  // "put fern 2 on shelf 1": the first thing is the object, the others say where.
+  const bool ordered = has_object && values_.front().key.empty() && values_.front().text.find(' ') != std::string_view::npos;
+  if (ordered) values_.resize(1);
   return std::any_of(keys_.begin(), keys_.end(), [&](auto key) {
     const auto it = done_.find(key);
     if (it == done_.end()) return false;

@@ -1,23 +1,33 @@
 #include "evidence/wrapped_call.h"
 
+#include <algorithm>
+#include <cstdint>
+
 #include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/tools.h"
+#include "common/words.h"
 
 namespace runwarden::plugins {
 namespace {
 
 using Token = JsonScanner::Token;
 
-bool is_wrapper(std::string_view name, const CallNames& names) {
+/// What the name of a tool says about its arguments.
+enum class Wrapper : std::uint8_t { kNone, kCalls, kOrders };
+
+Wrapper wrapper_of(std::string_view name, const CallNames& names) {
   constexpr std::size_t kLongest = 24;
   const auto base = base_name(name);
-  if (base.size() > kLongest) return false;
+  if (base.size() > kLongest) return Wrapper::kNone;
+  bool calls = false, orders = false;
   std::size_t at = 0;
-  auto word = next_tool_word(base, at);
-  const bool named = !word.empty();
-  while (!word.empty() && names.wrapper_words.contains(word)) word = next_tool_word(base, at);
-  return named && word.empty();
+  for (auto word = next_tool_word(base, at); !word.empty(); word = next_tool_word(base, at)) {
+    const bool ordering = names.ordering_words.contains(word);
+    if (!ordering && !names.wrapper_words.contains(word)) return Wrapper::kNone;
+    (ordering ? orders : calls) = true;
+  }
+  return orders ? Wrapper::kOrders : calls ? Wrapper::kCalls : Wrapper::kNone;
 }
 
 struct Inner {
@@ -48,21 +58,47 @@ Inner inner_call(std::string_view input, const CallNames& members) {
   return inner;
 }
 
+/// The only member of an object, if it is a text without escapes; the input itself, if it is no JSON.
+std::string_view only_text(std::string_view input, const CallNames& names) {
+  if (!looks_like_json(input)) return input;
+  JsonScanner cursor(input);
+  if (cursor.next() != Token::kObject || cursor.next() != Token::kKey || !names.ordering_members.contains(cursor.text())) return {};
+  if (cursor.next() != Token::kString || cursor.escaped()) return {};
+  const auto text = cursor.text();
+  return cursor.next() == Token::kObjectEnd ? text : std::string_view{};
+}
+
+/// An order in words, "take spoon 1 from drawer 8": its first word names the call, the rest tells what it is about. Nothing for a command
+/// line or code.
+Inner ordered_call(std::string_view text) {
+  constexpr std::size_t kLongest = 120;
+  text = trim(text);
+  const auto plain = [](char c) { return is_letter_or_digit(c) || std::string_view(" _-',./").find(c) != std::string_view::npos; };
+  if (text.size() > kLongest || !std::all_of(text.begin(), text.end(), plain) || text.find(" /") != std::string_view::npos) return {};
+  const auto end = std::min(text.find(' '), text.size());
+  const auto verb = text.substr(0, end);
+  if (verb.empty() || !std::all_of(verb.begin(), verb.end(), [](char c) { return is_letter(c) || c == '_'; })) return {};
+  return {verb, trim(text.substr(end))};
+}
+
 }  // namespace
 
 void unwrap_calls(RunView& run, const CallNames& names) {
   std::string_view known;  // runs often call one wrapper many times
-  bool wraps = false;
+  auto wraps = Wrapper::kNone;
   for (auto& step : run.steps) {
-    if (step.kind != Kind::kTool || !looks_like_json(step.input)) continue;
+    if (step.kind != Kind::kTool) continue;
     if (step.name != known || known.data() == nullptr) {
       known = step.name;
-      wraps = is_wrapper(known, names);
+      wraps = wrapper_of(known, names);
     }
-    if (!wraps) continue;
+    if (wraps == Wrapper::kNone) continue;
     run.pace(step.input.size());
-    const auto inner = inner_call(trim(step.input), names);
-    if (trim(inner.name).empty() || inner.input.empty()) continue;
+    const auto input = trim(step.input);
+    auto inner = looks_like_json(input) ? inner_call(input, names) : Inner{};
+    const bool calls = !trim(inner.name).empty() && !inner.input.empty();
+    if (!calls) inner = wraps == Wrapper::kOrders ? ordered_call(only_text(input, names)) : Inner{};
+    if (trim(inner.name).empty()) continue;
     step.name = trim(inner.name);
     step.input = inner.input;
   }

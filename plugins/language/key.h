@@ -198,6 +198,8 @@ enum class Key : std::uint8_t {
   kWrapperWords,
   kWrappedNameMembers,
   kWrappedArgumentMembers,
+  kOrderingWords,
+  kOrderingMembers,
   kWrittenMembers,
   kQuietCommands,
   kReadingCommands,

@@ -231,6 +231,8 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       names(kWrapperWords, "wrapper_words"),
       names(kWrappedNameMembers, "wrapped_name_members"),
       names(kWrappedArgumentMembers, "wrapped_argument_members"),
+      names(kOrderingWords, "ordering_words"),
+      names(kOrderingMembers, "ordering_members"),
       names(kWrittenMembers, "written_members"),
       names(kQuietCommands, "quiet_commands"),
       names(kReadingCommands, "reading_commands"),

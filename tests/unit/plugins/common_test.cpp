@@ -757,6 +757,19 @@ TEST(Recovery, ChangesNothing_OnlyWhereEachNewValueIsTheOldOne) {
   EXPECT_FALSE(same(""));
 }
 
+TEST(Recovery, ShortNumberInPlainText_BelongsToTheWordBefore) {
+  const auto texts = [](std::string_view input) {
+    std::vector<CallValue> values;
+    collect_values(input, CallNames::shipped(), values);
+    std::vector<std::string> out;
+    for (const auto& value : values) out.emplace_back(value.text);
+    return out;
+  };
+  EXPECT_EQ(texts("pan 1 from shelf 12"), (std::vector<std::string>{"pan 1", "shelf 12"}));
+  EXPECT_EQ(texts("berth C-4, 3 and 4 for order 47112"), (std::vector<std::string>{"C-4", "3", "4", "47112"}));
+  EXPECT_EQ(texts("7 = x"), std::vector<std::string>{"7"});
+}
+
 TEST(RunView, Pace_AsksWhetherToStopEverySoManyBytes) {
   RunView run;
   int asked = 0;

@@ -70,7 +70,20 @@ INSTANTIATE_TEST_SUITE_P(
                     Wrapped{"create_user", R"({"name":"ann","params":{"a":1}})", "create_user", R"({"name":"ann","params":{"a":1}})"},
                     Wrapped{"call_tool", R"({"name":"close_ticket"})", "call_tool", R"({"name":"close_ticket"})"},
                     Wrapped{"call_tool", R"({"name":"close","arguments":{"a":)", "call_tool", R"({"name":"close","arguments":{"a":)"},
-                    Wrapped{"run", "ls -l", "run", "ls -l"}));
+                    Wrapped{"run", "ls -l", "run", "ls -l"},
+                    // An order in words
+                    Wrapped{"act", R"({"action":"take pan 1 from shelf 2"})", "take", "pan 1 from shelf 2"},
+                    Wrapped{"env_step", "put apple 3 in/on fridge 1", "put", "apple 3 in/on fridge 1"},
+                    Wrapped{"perform_action", R"( {"action": "inventory"} )", "inventory", ""},
+                    // Neither code, nor a command line, nor one argument of several, nor a long text
+                    Wrapped{"act", "open('safe 1')", "act", "open('safe 1')"}, Wrapped{"step", "cat /etc/hosts", "step", "cat /etc/hosts"},
+                    Wrapped{"act", R"({"action":"press","key":"enter"})", "act", R"({"action":"press","key":"enter"})"},
+                    Wrapped{"act", R"({"action":"say \"hi\""})", "act", R"({"action":"say \"hi\""})"}, Wrapped{"act", "", "act", ""}));
+
+TEST(WrappedCalls, LongTextIsNoOrder) {
+  const std::string text = "go " + std::string(120, 'x');
+  EXPECT_EQ(unwrapped("act", text).name, "act");
+}
 
 TEST(Artifacts, FilesFoldersAndAddresses_AreCollectedOnce) {
   std::vector<std::string_view> found;
