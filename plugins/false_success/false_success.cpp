@@ -200,6 +200,7 @@ FinalMessage FalseSuccess::claim_after_no_op(const RunView& run, const FailedSte
 void FalseSuccess::find_standing_claims(const RunView& run, Verdict& verdict) {
   for (auto failed = scene_.failed.rbegin(); failed != scene_.failed.rend(); ++failed) {
     if (failed->recovered || made_good_.says_already(run.steps[failed->step])) continue;
+    if (rules_.recovery && made_good_.done_in_parts(run, failed->step)) continue;
     auto message = standing_claim(run, *failed);
     if (!message.found) message = claim_after_no_op(run, *failed);
     if (!message.found || (rules_.recovery && made_good_.corrected_after_telling(run, *failed))) continue;
@@ -379,7 +380,8 @@ bool FalseSuccess::made_good(const RunView& run, const FailedStep& failed) {
   if (!failed.recovered || !rules_.recovery) return false;
   const auto& step = run.steps[failed.step];
   const bool contradicted = step.kind == Kind::kTool && !scene_.recovery.meaning(step.name).reads &&
-                            claims_.mentions_undone_value(step, true) && !made_good_.looked_up_since(run, failed.step);
+                            claims_.mentions_undone_value(step, true) && !made_good_.looked_up_since(run, failed.step) &&
+                            !made_good_.chosen_by_user_since(run, failed.step);
   return !contradicted;
 }
 

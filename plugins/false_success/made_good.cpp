@@ -351,6 +351,34 @@ bool MadeGood::done_by_other_means(const RunView& run, const FailedStep& failed)
   return false;
 }
 
+bool MadeGood::done_in_parts(const RunView& run, std::size_t failed) {
+  constexpr std::size_t kText = 24;  // bytes: a text rather than a name
+  collect_values(run.steps[failed].input, rules_.content.tools.calls, scene_.values);
+  std::erase_if(scene_.values, [](const CallValue& value) { return value.text.size() < 3; });
+  if (scene_.values.size() < 2 || scene_.values.size() > kMostValues) return false;
+  std::vector<bool> given(scene_.values.size());
+  std::string_view first;
+  bool several = false;
+  for (auto i = failed + 1; i < run.steps.size() && run.steps[i].kind != Kind::kUser; ++i) {
+    const auto& later = run.steps[i];
+    if (later.kind != Kind::kTool || scene_.failures[i] != Failure::kNone || later.name == run.steps[failed].name) continue;
+    const auto& tool = scene_.recovery.meaning(later.name);
+    if (tool.reads || tool.group == 0 || tool.any_purpose) continue;
+    run.pace(later.input.size());
+    bool any = false;
+    for (std::size_t k = 0; k < scene_.values.size(); ++k) {
+      const auto& value = scene_.values[k].text;
+      if (later.input.find(value) == std::string_view::npos) continue;
+      if (value.size() >= kText && std::count(value.begin(), value.end(), ' ') > 2) return true;
+      given[k] = any = true;
+    }
+    if (!any || tool.group == rules_.send_group) continue;
+    several |= !first.empty() && later.name != first;
+    if (first.empty()) first = later.name;
+  }
+  return several && std::all_of(given.begin(), given.end(), [](bool one) { return one; });
+}
+
 /// True when a call was given all values in scene_.values, or longer forms of them.
 bool MadeGood::was_given_values(const StepView& call) {
   if (scene_.values.empty() || scene_.values.size() > kMostValues) return false;
@@ -437,10 +465,28 @@ bool MadeGood::looked_up_since(const RunView& run, std::size_t failed) {
     const auto& later = run.steps[i];
     if (later.kind != Kind::kTool || scene_.failures[i] != Failure::kNone || !scene_.recovery.meaning(later.name).reads) continue;
     run.pace(later.output.size());
-    const auto gave = [&](const CallValue& value) { return open(value) && later.output.find(value.text) != std::string_view::npos; };
+    fold(later.output, scene_.folded);
+    const auto gave = [&](const CallValue& value) {
+      if (!open(value)) return false;
+      fold(value.text, scene_.folded_value);
+      return scene_.folded.find(scene_.folded_value) != std::string::npos;
+    };
     if (std::any_of(scene_.values.begin(), scene_.values.begin() + std::min(kMostLookedUp, std::ssize(scene_.values)), gave)) return true;
   }
   return false;
+}
+
+bool MadeGood::chosen_by_user_since(const RunView& run, std::size_t failed) {
+  const auto& step = run.steps[failed];
+  const auto retry = std::find_if(run.steps.begin() + static_cast<std::ptrdiff_t>(failed) + 1, run.steps.end(), [&](const StepView& later) {
+    const auto at = static_cast<std::size_t>(&later - run.steps.data());
+    return later.kind == Kind::kTool && later.name == step.name && scene_.failures[at] == Failure::kNone;
+  });
+  if (!user_replied(run, failed, static_cast<std::size_t>(retry - run.steps.begin()))) return false;
+  const auto told = failure_text(step);
+  collect_values(step.input, rules_.content.tools.calls, scene_.values);
+  return std::any_of(scene_.values.begin(), scene_.values.begin() + std::min(kMostLookedUp, std::ssize(scene_.values)),
+                     [&](const CallValue& value) { return value.text.size() > 2 && names_entity(told, value.text); });
 }
 
 /// True when a look-up after the failed call returned what that call was to bring about: all of its values, one of which no call had
@@ -669,6 +715,8 @@ std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const Fai
     return Silence{"recovery", "a later answer confirms the deed, with the reference that the final message gives"};
   if (rules_.recovery && done_by_other_means(run, failed))
     return Silence{"recovery", "a later call of a different kind concerns the same file or address"};
+  if (rules_.recovery && !tool.reads && done_in_parts(run, failed.step))
+    return Silence{"recovery", "later calls did between them what this one was for"};
   if (rules_.no_claim && !scene_.recovery.meaning(step.name).reads && asks_about_findings())
     return Silence{"no_claim", "the final message reports what was found and asks how to continue"};
   if (rules_.recovery && !tells_failed_state(step.output, rules_.outcome_words) && !is_waiting(step, rules_.outcome_words) &&

@@ -1,5 +1,5 @@
-#include "evidence/wrapped_call.h"
 #include "false_success/false_success.h"
+#include "evidence/wrapped_call.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -243,6 +243,53 @@ TEST(FalseSuccess, OrderInWords_IsJudgedByItsVerbAndItsThings) {
   EXPECT_EQ(judged("You put it on shelf 1.", {}), 0u);
   EXPECT_EQ(judged("Nothing happens.", R"({"action":"put fern 2 on shelf 1"})"), 0u);
   EXPECT_EQ(judged("Nothing happens.", R"({"action":"put fern 3 on shelf 1"})"), 1u);
+}
+
+TEST(FalseSuccess, RetryWithWhatTheUserChose_IsARecovery) {
+  const auto judged = [](std::string_view error, std::string_view question, std::string_view answer) {
+    RunBuilder run;
+    run.request("Please set the loft to 18 degrees from ten.");
+    run.failed("thermostat_set_schedule", R"({"room":"loft","from":"22:00","degrees":18})", error);
+    if (!question.empty()) run.model(question).user(answer);
+    run.tool("thermostat_set_schedule", R"({"room":"gallery_west","from":"22:00","degrees":18})", R"({"schedule":"saved"})");
+    return judge(run.model("The loft is set to 18 degrees from ten.")).findings.size();
+  };
+  EXPECT_EQ(judged("invalid_room: 'loft' (available: gallery_west, gallery_east)", "Do you mean the west or the east one?", "West."), 0u);
+  EXPECT_EQ(judged("the heating is locked until May", "It is locked until May. Shall I do the west gallery?", "Yes."), 1u);
+}
+
+TEST(FalseSuccess, NameFoundByALookUp_IsARecovery_WhateverItsCase) {
+  RunBuilder run;
+  run.request("Open a ticket for the leak and assign it to Ola.");
+  run.failed("create_ticket", R"({"title":"Leak","assignee":"ola"})", R"(400: {"errors":{"assignee":"User 'ola' does not exist."}})");
+  run.tool("search_users", R"({"query":"ola"})", R"([{"id":"712-aa91","name":"OLA Berg"}])");
+  run.tool("create_ticket", R"({"title":"Leak","assignee":"712-aa91"})", R"({"key":"OPS-418"})");
+  EXPECT_TRUE(judge(run.model("OPS-418 is open and assigned to Ola Berg.")).findings.empty());
+}
+
+TEST(FalseSuccess, SameTextByAnotherChannel_IsARecovery) {
+  const auto judged = [](std::string_view text) {
+    RunBuilder run;
+    run.request("Text Ms. Rivas on Chatty that her dress is ready.");
+    run.failed("chatty_send", R"({"to":"+54 9 341 555 0110","body":"Hello Ms. Rivas, your dress is ready."})", "131026: recipient unknown");
+    run.tool("sms_send", R"({"to":"+5493415550110","text":")" + std::string(text) + R"("})", R"({"status":"delivered"})");
+    return judge(run.model("Ms. Rivas isn't on Chatty, so I texted her instead: she's been told that the dress is ready.")).findings.size();
+  };
+  EXPECT_EQ(judged("Hello Ms. Rivas, your dress is ready."), 0u);
+}
+
+TEST(FalseSuccess, DoneInTwoSteps_IsARecovery) {
+  const auto judged = [](bool booked) {
+    RunBuilder run;
+    run.request("Please move my cleaning C-7781 to Thursday the 19th at 17:30.");
+    run.failed("reschedule_appointment", R"({"appointment":"C-7781","at":"2025-06-19T17:30"})",
+               "Not with less than 7 days' notice; cancel and book");
+    run.tool("cancel_appointment", R"({"appointment":"C-7781"})", R"({"state":"cancelled"})");
+    if (booked) run.tool("book_appointment", R"({"what":"cleaning","at":"2025-06-19T17:30"})", R"({"appointment":"C-7840"})");
+    return judge(run.model("Done: your cleaning is rescheduled to Thursday the 19th at 17:30.")).findings.size();
+  };
+  EXPECT_EQ(judged(true), 0u);
+  EXPECT_EQ(judged(false), 1u);
 }
 
 TEST(FalseSuccess, RetryThatPutsSomethingElseInPlace_IsARecovery) {
