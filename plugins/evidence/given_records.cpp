@@ -226,11 +226,13 @@ bool orders_change(const StepView& call, const ToolWords& words, const Lexicon& 
   std::vector<CallValue> values;
   collect_values(call.input, words.calls, values);
   if (replaces_one(values, words.calls)) return true;
-  std::string folded;
+  std::vector<std::string> parts;
   return std::any_of(values.begin(), values.end(), [&](const CallValue& value) {
     if (value.text.size() > kLongest || among(value.key, words.query_members)) return false;
-    fold(value.text, folded);
-    return changes(folded);
+    const auto of_name = [](char c) { return is_letter_or_digit(c) || c == '_'; };
+    if (!std::all_of(value.text.begin(), value.text.end(), of_name)) return false;
+    split_tool_name(value.text, parts);  // "item_add"
+    return std::any_of(parts.begin(), parts.end(), changes);
   });
 }
 

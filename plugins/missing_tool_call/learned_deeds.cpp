@@ -187,9 +187,11 @@ void LearnedDeeds::collect_recipients(const RunView& run, std::size_t step, std:
     const auto sure = reader_.asks(scene_.reading, sentence);
     if (sure < kMaybeAsked) continue;
     const auto reach = std::min(end, sends + 1 + kReach);
+    if (sends + 1 == reach || sends[1].before != Break::kNone) continue;
     for (auto word = sends + 1; word != reach && word->before < Break::kClause; ++word) {
-      if (word > sends + 1 && has(word->cues, kCuePreposition)) break;
-      if (word->entry == nullptr && word->text.size() >= kShortest && !has_digit(word->text)) recipients_.insert(hash_bytes(word->text));
+      if (has(word->cues, kCueDeterminer | kCueOwn | kCueConjunction) || (word == sends + 1 && has(word->cues, kCuePreposition))) continue;
+      if (word->entry != nullptr) break;  // "tell me when it's up"
+      if (word->text.size() >= kShortest && !has_digit(word->text)) recipients_.insert(hash_bytes(word->text));
     }
     if (sure > best.sure) best = {sure, turn, step, sends->entry->verb};
   }

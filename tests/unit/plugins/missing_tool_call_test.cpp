@@ -1078,6 +1078,57 @@ TEST(MissingToolCall, RequestedFileThatNoCallNames_WasNotMade) {
   EXPECT_EQ(judged("create_file", R"({"filename":"tides-may.docx","content":"- rope"})"), 0u);
 }
 
+TEST(MissingToolCall, WhoIsToBeTold_IsANameBehindTheVerb) {
+  const auto judged = [](std::string_view request, std::string_view tool, std::string_view input, std::string_view answer) {
+    RunBuilder run;
+    run.request(request).tool("cancel_berth", R"({"berth":"C-4"})", R"({"state":"cancelled"})");
+    if (!tool.empty()) run.tool(tool, input, R"({"state":"ok"})");
+    return judge(run.model(answer)).findings.size();
+  };
+  constexpr auto asked = "Cancel berth C-4 and let Ngozi know, please.";
+  constexpr auto told = "Berth C-4 is free again, and Ngozi has heard from us.";
+  EXPECT_EQ(judged(asked, {}, {}, told), 1u);
+  EXPECT_EQ(judged(asked, "assign_ngozi", R"({"code":7})", told), 0u);
+  EXPECT_EQ(judged("Roll out tide-api 4.1.0 to prod-eu and tell me when it's serving", "kubectl_set_image", R"({"image":"tide-api:4.1.0"})",
+                   "tide-api **4.1.0** has been rolled out to `prod-eu` and is serving traffic. Pods are up."),
+            0u);
+  EXPECT_EQ(judged("Bitte den Schaden aufnehmen und einen Gutachter schicken, ab Donnerstag bin ich da.", "auftrag_anlegen",
+                   R"({"was":"Gutachter und Schaden","ab":"2025-06-26"})",
+                   "Der Schaden ist aufgenommen. Der Gutachter ist beauftragt und kommt ab Donnerstag zu Ihnen."),
+            0u);
+}
+
+TEST(MissingToolCall, PlainOrderAndPlainReport_NeedNotShareAVerb) {
+  RunBuilder run;
+  run.request("Hello, I put my name down for a plot two years ago. We've moved, so please take me off the list.");
+  run.model("Could you give me your full name and the reference from your letter?").user("Gwen Price, FB-0412.");
+  run.model("To confirm: remove FB-0412 from the waiting list and return the deposit to the account it was paid from. Is that right?");
+  run.user("Yes that's right.");
+  const auto verdict =
+      judge(run.model("All done, Gwen. You've been taken off the waiting list and the \xC2\xA3"
+                      "25 deposit has been released back to the account it came from."));
+  EXPECT_EQ(verdict.findings.size(), 1u);
+}
+
+TEST(MissingToolCall, OperationsInABatch_ChangeSomething) {
+  const auto judged = [](std::string_view type) {
+    RunBuilder run;
+    run.request("Please remove the rope from the packing list.").tool("packlist_list", "{}", R"([{"id":"801","name":"Rope"}])");
+    run.tool("packlist_batch", R"({"commands":[{"type":")" + std::string(type) + R"(","id":"801"}]})",
+             R"({"sync":{"c1":"ok","c2":"ok","c3":"ok"}})");
+    return judge(run.model("I've removed the rope from the packing list.")).findings.size();
+  };
+  EXPECT_EQ(judged("item_delete"), 0u);
+  EXPECT_EQ(judged("item_detail"), 1u);
+}
+
+TEST(MissingToolCall, RegisteringNotes) {
+  RunBuilder run;
+  run.request("Apunta la entrega de hoy: socio 0231, 1.840 kg de picual.");
+  run.tool("almazara_registrar_entrega", R"({"socio":"0231","kg":1840})", R"({"albaran":"A-19"})");
+  EXPECT_TRUE(judge(run.model("Entrega apuntada: socio 0231, 1.840 kg de picual, con fecha de hoy.")).findings.empty());
+}
+
 TEST(MissingToolCall, FirstExchange_IsJudgedByItself) {
   const auto judged = [](std::string_view answer) {
     RunBuilder run;
