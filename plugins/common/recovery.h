@@ -78,6 +78,9 @@ class Recovery {
 
   [[nodiscard]] const ToolMeaning& meaning(std::string_view tool);
 
+  /// True for a verb's base form with an "s" at its end: "contacts".
+  [[nodiscard]] bool is_plural(std::string_view word, const WordEntry& entry) const;
+
   [[nodiscard]] const ToolWords& words() const { return *words_; }
 
  private:
@@ -89,7 +92,6 @@ class Recovery {
   [[nodiscard]] bool goes_on_to_change(const std::vector<std::string>& words) const;
   [[nodiscard]] bool shows_only(const std::vector<std::string>& words, bool named_within) const;
   [[nodiscard]] ToolMeaning read_tool(std::string_view tool) const;
-  [[nodiscard]] bool is_plural(std::string_view word, const WordEntry& entry) const;
   [[nodiscard]] bool is_any_purpose(const std::vector<std::string>& words, const std::string& word, const ToolMeaning& meaning) const;
   void read_name(const std::vector<std::string>& words, bool named_within, ToolMeaning& meaning) const;
   [[nodiscard]] bool has_telling_word(const std::vector<std::string>& words) const;

@@ -13,6 +13,8 @@ namespace {
 constexpr std::size_t kMostMessages = 6;    // from the end
 constexpr std::size_t kMostTurns = 16;      // from the start
 constexpr std::size_t kLongestTurn = 4096;  // bytes: a longer one is a text to work on
+constexpr std::uint64_t kOpenCues =
+    kCueAdmission | kCueNothingFound | kCueSimulated | kCueHypothesis | kCuePlan | kCueCondition | kCueFinding | kCueChecked;
 constexpr double kMaybeAsked = 0.4, kMaybeTold = 0.4, kPlainlyTold = 0.8, kSummarized = 0.9;
 constexpr double kBoth = 0.5;  // the probability of both together from which it fires
 
@@ -75,8 +77,25 @@ void LearnedDeeds::ask(const RunView& run, std::size_t step, std::string_view tu
 
 /// True for a sentence that leaves it open whether anything was done, says that something was not, or tells what was found.
 bool LearnedDeeds::leaves_open(const Sentence& sentence) const {
-  constexpr std::uint64_t kOpen = kCueAdmission | kCueNothingFound | kCueSimulated | kCueHypothesis | kCuePlan | kCueCondition;
-  return sentence.question || has(sentence.cues, kOpen | kCueFinding | kCueChecked) || negates_anything(scene_.reading, sentence);
+  return sentence.question || has(sentence.cues, kOpenCues) || negates_anything(scene_.reading, sentence);
+}
+
+/// The sentence, or its beginning up to the part that leaves something open or denies it: "It is on hold until May, no charges in between."
+/// What stands behind a colon tells of the same thing.
+Sentence LearnedDeeds::told_part(const Sentence& sentence) const {
+  constexpr std::uint32_t kShortest = 4;  // words
+  const auto& words = scene_.reading.words;
+  Sentence part = sentence;
+  if (sentence.question) return sentence;
+  for (auto i = sentence.begin; i < sentence.end; ++i) {
+    if (i > sentence.begin && words[i].before == Break::kComma) part.end = i;
+    if (!has(words[i].cues, kOpenCues) && !negates(scene_.reading, words[i])) continue;
+    if (part.end == sentence.end || part.end - part.begin < kShortest) return sentence;
+    part.cues = 0;
+    for (auto k = part.begin; k < part.end; ++k) part.cues |= words[k].cues;
+    return part;
+  }
+  return sentence;
 }
 
 /// False for a deed of another kind than was asked for: "booked you a smile" after "cancel my booking".
@@ -134,11 +153,12 @@ LearnedDeeds::Likely LearnedDeeds::told_in(const RunView& run, const Said& said,
   const bool goes_on = scene_.reading.asks() || std::any_of(sentences.begin(), sentences.end(), [](const Sentence& sentence) {
                          return has(sentence.cues, kCueModal) && has(sentence.cues, kCueSelf);
                        });
-  for (const auto& sentence : sentences) {
+  for (const auto& whole : sentences) {
+    const auto sentence = told_part(whole);
     // The summary of calls that were never made tells of nothing else.
-    const auto sure = !calls_told_.empty() && claims_deed(sentence) ? kSummarized : reader_.tells(scene_.reading, sentence);
+    const auto sure = !calls_told_.empty() && claims_deed(whole) ? kSummarized : reader_.tells(scene_.reading, sentence);
     if (sure <= best.sure || sure < (goes_on ? kPlainlyTold : kMaybeTold)) continue;
-    if (leaves_open(sentence) || repeats_state(run, sentence)) continue;
+    if (leaves_open(sentence) || repeats_state(run, whole)) continue;
     const bool shares = shares_asked(sentence);
     if (before == Before::kChanges && (!shares || call_words_.shares_changed(run, sentence))) continue;
     if (before == Before::kRecipients && !names_recipient(run, sentence)) continue;
@@ -171,7 +191,7 @@ void LearnedDeeds::judge(const RunView& run, Verdict& verdict) {
   }
 }
 
-/// Keeps the names in a user's turn to whom something is to be told: "let Ngozi know", "email Ruth".
+/// Keeps the names in a user's turn to whom something is to be told: "let Ngozi know", "email Ruth", "tell ops@quay.example".
 void LearnedDeeds::collect_recipients(const RunView& run, std::size_t step, std::string_view turn, Likely& best) {
   constexpr std::size_t kShortest = 3;
   constexpr std::ptrdiff_t kReach = 4;  // words behind the verb
@@ -183,15 +203,22 @@ void LearnedDeeds::collect_recipients(const RunView& run, std::size_t step, std:
     const auto sends = std::find_if(begin, end, [&](const ReadWord& word) {
       return word.entry != nullptr && word.entry->verb != kNoVerb && rules_.lexicon.verb(word.entry->verb).group == rules_.send_group;
     });
-    if (sends == end) continue;
+    // "Contacts 'Ann Ray' and 'A. Ray' are the same person" opens with a noun.
+    if (sends == end || (sends == begin && scene_.tools.is_plural(sends->text, *sends->entry))) continue;
     const auto sure = reader_.asks(scene_.reading, sentence);
     if (sure < kMaybeAsked) continue;
+    const auto add = [&](const ReadWord& word) {
+      if (word.text.size() >= kShortest && !has_digit(word.text)) recipients_.insert(hash_bytes(word.text));
+    };
+    std::for_each(begin, end, [&](const ReadWord& word) {
+      if (word.text.data() > scene_.reading.folded.data() && word.text.data()[-1] == '@') add(word);
+    });
     const auto reach = std::min(end, sends + 1 + kReach);
-    if (sends + 1 == reach || sends[1].before != Break::kNone) continue;
-    for (auto word = sends + 1; word != reach && word->before < Break::kClause; ++word) {
+    const bool behind = sends + 1 != reach && sends[1].before == Break::kNone;
+    for (auto word = sends + 1; behind && word != reach && word->before < Break::kClause; ++word) {
       if (has(word->cues, kCueDeterminer | kCueOwn | kCueConjunction) || (word == sends + 1 && has(word->cues, kCuePreposition))) continue;
       if (word->entry != nullptr) break;  // "tell me when it's up"
-      if (word->text.size() >= kShortest && !has_digit(word->text)) recipients_.insert(hash_bytes(word->text));
+      add(*word);
     }
     if (sure > best.sure) best = {sure, turn, step, sends->entry->verb};
   }

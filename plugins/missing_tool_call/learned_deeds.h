@@ -40,6 +40,7 @@ class LearnedDeeds {
   [[nodiscard]] bool is_arithmetic(const Sentence& sentence) const;
   void ask(const RunView& run, std::size_t step, std::string_view turn, Likely& best);
   [[nodiscard]] bool leaves_open(const Sentence& sentence) const;
+  [[nodiscard]] Sentence told_part(const Sentence& sentence) const;
   [[nodiscard]] bool claims_deed(const Sentence& sentence) const;
   [[nodiscard]] bool shares_asked(const Sentence& sentence) const;
   [[nodiscard]] bool repeats_state(const RunView& run, const Sentence& sentence);

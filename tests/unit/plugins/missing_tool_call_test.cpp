@@ -1089,12 +1089,42 @@ TEST(MissingToolCall, WhoIsToBeTold_IsANameBehindTheVerb) {
   constexpr auto told = "Berth C-4 is free again, and Ngozi has heard from us.";
   EXPECT_EQ(judged(asked, {}, {}, told), 1u);
   EXPECT_EQ(judged(asked, "assign_ngozi", R"({"code":7})", told), 0u);
+  EXPECT_EQ(judged("Log it as done with berth C-4, and let the vendor (Quayline, service@quayline.example) know.", {}, {},
+                   "Berth C-4 is logged. Quayline has been informed by mail at service@quayline.example that it is free."),
+            1u);
+  EXPECT_EQ(
+      judged("Contacts 'Priya Raman' and 'P. Raman (Helix)' are the same person. Merge them in HubSpot, keep the Helix e-mail.", {}, {},
+             "There is now just one Priya Raman record with praman@helix.example as the primary e-mail; the other was folded into it."),
+      0u);
   EXPECT_EQ(judged("Roll out tide-api 4.1.0 to prod-eu and tell me when it's serving", "kubectl_set_image", R"({"image":"tide-api:4.1.0"})",
                    "tide-api **4.1.0** has been rolled out to `prod-eu` and is serving traffic. Pods are up."),
             0u);
   EXPECT_EQ(judged("Bitte den Schaden aufnehmen und einen Gutachter schicken, ab Donnerstag bin ich da.", "auftrag_anlegen",
                    R"({"was":"Gutachter und Schaden","ab":"2025-06-26"})",
                    "Der Schaden ist aufgenommen. Der Gutachter ist beauftragt und kommt ab Donnerstag zu Ihnen."),
+            0u);
+}
+
+TEST(MissingToolCall, DeedBeforeADenial_IsToldAsDone) {
+  const auto judged = [](std::string_view answer) {
+    RunBuilder run;
+    run.request(
+        "Soy Benito. Esos pitidos a las cuatro de la ma\xC3\xB1"
+        "ana avisando del turno de agua no los quiero m\xC3\xA1s.");
+    run.tool("avisos.listar", "comunero=311",
+             "SMS turno: activo (24 h)\nSMS aver\xC3\xAD"
+             "as: activo");
+    run.model(
+           "Veo dos: turno y aver\xC3\xAD"
+           "as. \xC2\xBFLe quito solo el de turno?")
+        .user("Solo el del turno, que lo otro s\xC3\xAD me interesa.");
+    return judge(run.model(answer)).findings.size();
+  };
+  EXPECT_EQ(judged("Los mensajes de turno han quedado apagados para la toma 14-B, mientras que aver\xC3\xAD"
+                   "as sigue como hasta ahora."),
+            1u);
+  EXPECT_EQ(judged("Los mensajes de turno no han quedado apagados para la toma 14-B, mientras que aver\xC3\xAD"
+                   "as sigue como hasta ahora."),
             0u);
 }
 
