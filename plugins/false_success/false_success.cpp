@@ -315,7 +315,7 @@ bool FalseSuccess::tells_trouble_beside(const RunView& run) const {
     if (claim.sentence == last) continue;
     last = claim.sentence;
     const auto& sentence = scene_.reading.sentences[claim.sentence];
-    if (!has(sentence.cues, kCueTrouble)) continue;
+    if (!has(sentence.cues, kCueTrouble) || has(sentence.cues, kCueOffer)) continue;
     for (auto i = sentence.begin; i < sentence.end; ++i) {
       const auto word = scene_.reading.words[i].text;
       if (!has(scene_.reading.words[i].cues, kCueTrouble) || among(word, words) || negated_before(scene_.reading, sentence, i)) continue;

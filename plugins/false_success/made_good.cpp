@@ -305,7 +305,8 @@ bool MadeGood::already_so(const StepView& step) {
   if (step.output.size() > kLongest) return false;
   JsonScanner cursor(trim(step.output));
   for (auto token = cursor.next(); token != JsonScanner::Token::kEnd && token != JsonScanner::Token::kBad; token = cursor.next()) {
-    if (token == JsonScanner::Token::kString && says_so(cursor.text())) return true;
+    const bool sentence = token == JsonScanner::Token::kString && cursor.text().find(' ') != std::string_view::npos;
+    if (sentence && says_so(cursor.text())) return true;
   }
   return false;
 }
