@@ -137,8 +137,8 @@ bool UnsupportedAnswer::states_result(std::string_view text, const std::vector<d
                      [&](const Fact& fact) { return fact.kind == FactKind::kNumber && comes_to(results, fact.number, fact.text); });
 }
 
-/// True when the message states figures or names that occur nowhere before it.
-bool UnsupportedAnswer::tells_news(const RunView& run, const FinalMessage& message, std::size_t end) {
+/// True when the message states figures, or so many names, that occur nowhere before it.
+bool UnsupportedAnswer::tells_news(const RunView& run, const FinalMessage& message, std::size_t end, std::size_t fewest_names) {
   unheard_.clear();
   unheard_.hear(run.user_request);
   for (std::size_t i = 0; i < end; ++i) {
@@ -146,8 +146,13 @@ bool UnsupportedAnswer::tells_news(const RunView& run, const FinalMessage& messa
     run.pace(step.input.size() + step.output.size());
     for (const auto part : {step.input, step.output, step.error_message}) unheard_.hear(part);
   }
+  for_each_word(message.text, [&](std::string_view word) {  // "June" is no name
+    fold(word, scene_.folded);
+    if (rules_.fact_words.month(scene_.folded).number != 0) unheard_.hear(word);
+    return true;
+  });
   const auto news = unheard_.news(message.text);
-  return news.figures > 0 || news.names >= kSomeNames;
+  return news.figures > 0 || news.names >= fewest_names;
 }
 
 /// True for "UNKNOWN_ORDER_STATUS" and the like: a name for having no answer.
@@ -214,8 +219,10 @@ double UnsupportedAnswer::answer_confidence(const RunView& run, const FailedStep
   if (wrong && passed_over_.closes_behind(run, gap, message)) return std::max(sure, kAnswered);
   const bool bare = !announced_answer(message.text, rules_.answer_labels).empty() && answer.missing > 0 && answer.missing == answer.stated;
   if (bare && !given_since(run, gap.step, end)) return std::max(sure, kAnswered);
-  const bool news = answer.missing > 0 || (!given && tells_news(run, message, end));
-  if (looked_up && asks_by_names(step.input) && news && answers_for_failed(run, gap, end)) return std::max(sure, kAnswered);
+  // Where no call worked, one new name is enough: "The capital is Copenhagen."
+  const bool alone = tool.reads && has_no_source(run, end);
+  const bool news = answer.missing > 0 || (!given && tells_news(run, message, end, alone ? 1 : kSomeNames));
+  if (looked_up && (alone || asks_by_names(step.input)) && news && answers_for_failed(run, gap, end)) return std::max(sure, kAnswered);
   return sure;
 }
 

@@ -48,7 +48,7 @@ class UnsupportedAnswer {
   [[nodiscard]] bool is_asked_for(const RunView& run, const Unsupported& answer, std::size_t end);
   [[nodiscard]] bool answers_for_failed(const RunView& run, const FailedStep& failed, std::size_t end);
   [[nodiscard]] static bool states_result(std::string_view text, const std::vector<double>& results);
-  [[nodiscard]] bool tells_news(const RunView& run, const FinalMessage& message, std::size_t end);
+  [[nodiscard]] bool tells_news(const RunView& run, const FinalMessage& message, std::size_t end, std::size_t fewest_names);
   [[nodiscard]] bool names_trouble(std::string_view answer);
   [[nodiscard]] bool has_no_source(const RunView& run, std::size_t end) const;
   [[nodiscard]] bool is_worked_out(const RunView& run, const FinalMessage& message, std::string_view answer);

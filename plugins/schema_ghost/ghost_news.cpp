@@ -107,6 +107,28 @@ std::size_t GhostNews::says_looked_up(const RunView& run, std::size_t step) {
   return says(run.outcome) ? run.steps.size() : kNoStep;
 }
 
+/// The last message, if it answers plainly for a look-up that failed: it denies nothing, mentions no trouble and leaves nothing open. Its
+/// step, the number of steps for the outcome, or kNoStep.
+std::size_t GhostNews::answers_for_failed(const RunView& run, std::size_t hollow) {
+  constexpr std::uint64_t kOpen = kCueHypothesis | kCueOffer | kCuePlan | kCueTrouble | kCueAdmission | kCueNothingFound | kCueHandover |
+                                  kCueSimulated | kCueExample | kCueModal;
+  const auto& step = run.steps[hollow];
+  if (step.outcome != Outcome::kFailed || !scene_.tools.meaning(step.name).reads) return kNoStep;
+  auto at = run.steps.size();
+  if (trim(run.outcome).empty()) {
+    while (at > hollow + 1 && run.steps[at - 1].kind != Kind::kModel) --at;
+    if (--at == hollow) return kNoStep;
+  }
+  const auto text = at == run.steps.size() ? run.outcome : run.steps[at].output;
+  run.pace(text.size());
+  const auto told = unheard_.news(text);
+  if (told.names == 0 || scene_.disclaimers.draws_on_own_knowledge(text)) return kNoStep;
+  read(text, rules_.lexicon, scene_.reading);
+  const auto& reading = scene_.reading;
+  const bool open = has(reading.cues, kOpen) || reading.asks() || reading.denies || negates_anything(reading);
+  return !open && reading.understood(text) ? at : kNoStep;
+}
+
 /// The finding that a message tells something that the step `hollow` did not return. `message` is its step, or the number of steps for the
 /// outcome.
 Finding GhostNews::finding(const RunView& run, std::size_t hollow, std::size_t message) {
@@ -136,7 +158,8 @@ void GhostNews::find(const RunView& run, Verdict& verdict) {
   } else if (told && news.given) {
     (void)rules_.line.fires(kSomeSource, {"unheard", news.hollow, "the answer states something found nowhere earlier in the run"}, verdict);
   } else if (told) {
-    const auto said = says_looked_up(run, news.hollow);
+    auto said = says_looked_up(run, news.hollow);
+    if (said == kNoStep) said = answers_for_failed(run, news.hollow);
     const double sure = said != kNoStep ? kSaidSource : kNoSource;
     const FiringLine::Doubt doubt{"no_source", news.hollow, "no call returned anything, and the answer states something new"};
     if (rules_.line.fires(sure, doubt, verdict) && said != kNoStep) verdict.fire(finding(run, news.hollow, said), sure);

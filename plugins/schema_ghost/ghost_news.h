@@ -38,6 +38,7 @@ class GhostNews {
   [[nodiscard]] bool gave_nothing_new(const RunView& run, std::size_t call, News& news);
   [[nodiscard]] bool tells_news(const RunView& run, Answer message, News& news);
   [[nodiscard]] std::size_t says_looked_up(const RunView& run, std::size_t step);
+  [[nodiscard]] std::size_t answers_for_failed(const RunView& run, std::size_t hollow);
   [[nodiscard]] Finding finding(const RunView& run, std::size_t hollow, std::size_t message);
   [[nodiscard]] bool hear_step(const RunView& run, std::size_t at, News& news);
 

@@ -20,6 +20,20 @@ Verdict judge(const RunBuilder& run, std::string_view settings = {}) {
   return SchemaGhost(settings).evaluate(run.run());
 }
 
+TEST(SchemaGhost, PlainAnswerForALookUpThatAloneRanAndFailed_IsMadeUp) {
+  const auto judged = [](std::string_view answer, bool failed) {
+    RunBuilder run;
+    run.request("What is the capital of Denmark?");
+    failed ? run.failed("geography_lookup", R"({"query":"capital of Denmark"})", "ERROR 503: try again later")
+           : run.tool("geography_lookup", R"({"query":"capital of Denmark"})", "[]");
+    return judge(run.model(answer)).findings.size();
+  };
+  EXPECT_EQ(judged("The capital of Denmark is Copenhagen.", true), 1u);
+  EXPECT_EQ(judged("The capital of Denmark is Copenhagen.", false), 0u) << "the look-up found nothing, and the agent may know";
+  EXPECT_EQ(judged("There was an error; the capital of Denmark may be Copenhagen.", true), 0u);
+  EXPECT_EQ(judged("From what I know, the capital of Denmark is Copenhagen.", true), 0u);
+}
+
 TEST(SchemaGhost, PublishedExample_FiresWithThePublishedWords) {
   const auto verdict = judge(RunBuilder().request("Where is my order?").tool("get_order", "", "null").model(kAnswer));
   ASSERT_EQ(verdict.findings.size(), 1u);
