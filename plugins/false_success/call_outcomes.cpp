@@ -40,6 +40,11 @@ bool contains(std::string_view text, std::string_view word) {
   return false;
 }
 
+/// True for text, not JSON, that ends in an error.
+bool prints_failure(std::string_view output) {
+  return !looks_like_json(output) && ends_in_failure(output);
+}
+
 /// True for a shell's call that runs tests and does nothing else: a short command that ends with a count of tests.
 bool runs_tests(const StepView& step) {
   constexpr std::size_t kShort = 256;  // bytes: a longer one may write a file first
@@ -314,8 +319,11 @@ bool CallOutcomes::waits_untold(const RunView& run, std::size_t at) {
 std::size_t CallOutcomes::change_asked_about(const RunView& run, std::size_t at) {
   constexpr std::size_t kShortest = 4;
   const auto& look_up = run.steps[at];
+  const bool failed = prints_failure(look_up.output);
   collect_values(look_up.input, rules_.content.tools.calls, scene_.values);
-  std::erase_if(scene_.values, [](const CallValue& value) { return value.text.size() < kShortest || value.text.size() > kLongestValue; });
+  std::erase_if(scene_.values, [&](const CallValue& value) {
+    return value.text.size() < kShortest || value.text.size() > kLongestValue || (!failed && !has_digit(value.text));
+  });
   if (scene_.values.empty()) return kNoStep;
   const auto changes = [&](const StepView& step) { return step.kind == Kind::kTool && !scene_.recovery.meaning(step.name).reads; };
   const auto started = [&](const StepView& step) {
@@ -328,7 +336,7 @@ std::size_t CallOutcomes::change_asked_about(const RunView& run, std::size_t at)
   const auto end = run.steps.begin() + static_cast<std::ptrdiff_t>(at);
   if (const auto call = std::find_if(run.steps.begin(), end, started); call != end)
     return static_cast<std::size_t>(call - run.steps.begin());
-  if (!ends_in_failure(look_up.output)) return kNoStep;
+  if (!failed) return kNoStep;
   const auto same = [&](const StepView& step) {
     if (!changes(step) || scene_.recovery.meaning(step.name).group == 0) return false;
     run.pace(step.input.size());
@@ -353,8 +361,8 @@ void CallOutcomes::find_followed_up(const RunView& run) {
     const auto step = change_asked_about(run, at);
     if (step == kNoStep) continue;
     const bool last = scene_.followed_up.insert(step).second;
-    const bool failed = tells_failed_state(look_up.output, rules_.outcome_words) || ends_in_failure(look_up.output);
-    if (!last || scene_.failures[step] != Failure::kNone || !failed) continue;
+    if (!last || scene_.failures[step] != Failure::kNone) continue;
+    if (!tells_failed_state(look_up.output, rules_.outcome_words) && !prints_failure(look_up.output)) continue;
     scene_.failures[step] = Failure::kSoft;
     scene_.failed.push_back({step, Failure::kSoft, false, at});
   }
