@@ -200,10 +200,10 @@ FinalMessage FalseSuccess::claim_after_no_op(const RunView& run, const FailedSte
 void FalseSuccess::find_standing_claims(const RunView& run, Verdict& verdict) {
   for (auto failed = scene_.failed.rbegin(); failed != scene_.failed.rend(); ++failed) {
     if (failed->recovered || made_good_.says_already(run.steps[failed->step])) continue;
-    if (rules_.recovery && made_good_.done_in_parts(run, failed->step)) continue;
     auto message = standing_claim(run, *failed);
     if (!message.found) message = claim_after_no_op(run, *failed);
-    if (!message.found || (rules_.recovery && made_good_.corrected_after_telling(run, *failed))) continue;
+    if (!message.found) continue;
+    if (rules_.recovery && (made_good_.corrected_after_telling(run, *failed) || made_good_.done_in_parts(run, failed->step))) continue;
     verdict.findings.push_back(outcomes_.finding(run, *failed, message));
     return;
   }
