@@ -330,7 +330,8 @@ bool Recovery::recovered(const StepView& failed) {
   if (reads && looked_up_since(meaning(failed.name))) return true;
   const bool has_object = std::any_of(values_.begin(), values_.end(), [](const auto& value) { return value.names_object; });
   // "put fern 2 on shelf 1": the first thing is the object, the others say where.
-  const bool ordered = has_object && values_.front().key.empty() && values_.front().text.find(' ') != std::string_view::npos;
+  const bool ordered = has_object && !looks_like_json(failed.input) && values_.front().key.empty() &&
+                       values_.front().text.find(' ') != std::string_view::npos;
   if (ordered) values_.resize(1);
   return std::any_of(keys_.begin(), keys_.end(), [&](auto key) {
     const auto it = done_.find(key);

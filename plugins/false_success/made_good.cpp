@@ -353,14 +353,16 @@ bool MadeGood::done_by_other_means(const RunView& run, const FailedStep& failed)
 }
 
 bool MadeGood::done_in_parts(const RunView& run, std::size_t failed) {
-  constexpr std::size_t kText = 24;  // bytes: a text rather than a name
+  constexpr std::size_t kText = 24;   // bytes: a text rather than a name
+  constexpr std::size_t kReach = 64;  // steps
   collect_values(run.steps[failed].input, rules_.content.tools.calls, scene_.values);
   std::erase_if(scene_.values, [](const CallValue& value) { return value.text.size() < 3; });
   if (scene_.values.size() < 2 || scene_.values.size() > kMostValues) return false;
   std::vector<bool> given(scene_.values.size());
   std::string_view first;
   bool several = false;
-  for (auto i = failed + 1; i < run.steps.size() && run.steps[i].kind != Kind::kUser; ++i) {
+  const auto end = std::min(run.steps.size(), failed + 1 + kReach);
+  for (auto i = failed + 1; i < end && run.steps[i].kind != Kind::kUser; ++i) {
     const auto& later = run.steps[i];
     if (later.kind != Kind::kTool || scene_.failures[i] != Failure::kNone || later.name == run.steps[failed].name) continue;
     const auto& tool = scene_.recovery.meaning(later.name);
