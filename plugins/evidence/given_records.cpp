@@ -218,8 +218,12 @@ bool carries_text(const StepView& call, const ToolWords& words) {
 
 bool orders_change(const StepView& call, const ToolWords& words, const Lexicon& lexicon) {
   constexpr std::size_t kLongest = 16;  // bytes of a value that is a verb
-  const auto changes = [&](const std::string& word) { return among(word, words.changing_words) && lexicon.verb_named(word) != kNoVerb; };
-  std::string first;
+  const auto changes = [&](const std::string& word) {
+    if (!among(word, words.changing_words)) return false;
+    const auto* entry = lexicon.find(word);
+    return entry != nullptr && entry->verb != kNoVerb;
+  };
+  std::string first;  // folded
   if (const auto input = trim(call.input); !looks_like_json(input))
     fold(input.substr(0, std::min(input.find_first_of(" \t\n"), kLongest)), first);
   if (changes(first)) return true;  // "apply tf.plan"
@@ -230,8 +234,9 @@ bool orders_change(const StepView& call, const ToolWords& words, const Lexicon& 
   return std::any_of(values.begin(), values.end(), [&](const CallValue& value) {
     if (value.text.size() > kLongest || among(value.key, words.query_members)) return false;
     const auto of_name = [](char c) { return is_letter_or_digit(c) || c == '_'; };
-    if (!std::all_of(value.text.begin(), value.text.end(), of_name)) return false;
-    split_tool_name(value.text, parts);  // "item_add"
+    fold(value.text, first);
+    if (!std::all_of(first.begin(), first.end(), of_name)) return false;
+    split_tool_name(first, parts);  // "item_add"
     return std::any_of(parts.begin(), parts.end(), changes);
   });
 }

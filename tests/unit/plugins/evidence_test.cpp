@@ -706,6 +706,21 @@ TEST(GivenRecords, MayHaveAmountsUnderSpanishNouns) {
   EXPECT_TRUE(gives_records(run.run().steps[0], Vocabulary().words(Key::kAnswerMembers), ToolWords(Vocabulary()), shipped_lexicon()));
 }
 
+TEST(OrdersChange, IsAnArgumentThatIsAVerb_InAnySpelling) {
+  const auto orders = [](std::string_view input) {
+    RunBuilder run;
+    run.tool("crate", input, "");
+    return orders_change(run.run().steps[0], ToolWords(Vocabulary()), shipped_lexicon());
+  };
+  EXPECT_TRUE(orders(R"({"operation":"Delete","crate":"K-7"})"));
+  EXPECT_TRUE(orders(R"({"aktion":"löschen","kiste":"K-7"})"));
+  EXPECT_TRUE(orders(R"({"op":"KISTE_LÖSCHEN","kiste":"K-7"})"));
+  EXPECT_TRUE(orders(R"({"accion":"eliminar","caja":"K-7"})"));
+  EXPECT_FALSE(orders(R"({"aktion":"größe","kiste":"K-7"})"));
+  EXPECT_FALSE(orders(R"({"query":"delete","crate":"K-7"})")) << "what to look for";
+  EXPECT_FALSE(orders(R"({"operation":"what to delete","crate":"K-7"})")) << "words, not a verb";
+}
+
 TEST(GivenRecords, AreWhatALookUpGives) {
   const auto gives = [](std::string_view input, std::string_view output) {
     RunBuilder run;
