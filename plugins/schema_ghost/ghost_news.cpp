@@ -112,21 +112,14 @@ std::size_t GhostNews::says_looked_up(const RunView& run, std::size_t step) {
 std::size_t GhostNews::answers_for_failed(const RunView& run, std::size_t hollow) {
   constexpr std::uint64_t kOpen = kCueHypothesis | kCueOffer | kCuePlan | kCueTrouble | kCueAdmission | kCueNothingFound | kCueHandover |
                                   kCueSimulated | kCueExample | kCueModal;
-  const auto& step = run.steps[hollow];
-  if (step.outcome != Outcome::kFailed || !scene_.tools.meaning(step.name).reads) return kNoStep;
-  auto at = run.steps.size();
-  if (trim(run.outcome).empty()) {
-    while (at > hollow + 1 && run.steps[at - 1].kind != Kind::kModel) --at;
-    if (--at == hollow) return kNoStep;
-  }
-  const auto text = at == run.steps.size() ? run.outcome : run.steps[at].output;
-  run.pace(text.size());
-  const auto told = unheard_.news(text);
-  if (told.names == 0 || scene_.disclaimers.draws_on_own_knowledge(text)) return kNoStep;
-  read(text, rules_.lexicon, scene_.reading);
+  if (run.steps[hollow].outcome != Outcome::kFailed) return kNoStep;
   const auto& reading = scene_.reading;
+  const auto last = find_final_message(run, rules_.lexicon, scene_.reading);
+  const auto at = last.step == kNoStep ? run.steps.size() : last.step;
+  if (!last.found || at < hollow) return kNoStep;
   const bool open = has(reading.cues, kOpen) || reading.asks() || reading.denies || negates_anything(reading);
-  return !open && reading.understood(text) ? at : kNoStep;
+  if (open || !reading.understood(last.text) || scene_.disclaimers.draws_on_own_knowledge(last.text)) return kNoStep;
+  return unheard_.news(last.text).names > 0 ? at : kNoStep;
 }
 
 /// The finding that a message tells something that the step `hollow` did not return. `message` is its step, or the number of steps for the

@@ -31,6 +31,7 @@ TEST(SchemaGhost, PlainAnswerForALookUpThatAloneRanAndFailed_IsMadeUp) {
   EXPECT_EQ(judged("The capital of Denmark is Copenhagen.", true), 1u);
   EXPECT_EQ(judged("The capital of Denmark is Copenhagen.", false), 0u) << "the look-up found nothing, and the agent may know";
   EXPECT_EQ(judged("There was an error; the capital of Denmark may be Copenhagen.", true), 0u);
+  EXPECT_EQ(judged("I assume that the capital of Denmark is Copenhagen.", true), 0u);
   EXPECT_EQ(judged("From what I know, the capital of Denmark is Copenhagen.", true), 0u);
 }
 
