@@ -219,8 +219,8 @@ double UnsupportedAnswer::answer_confidence(const RunView& run, const FailedStep
   if (wrong && passed_over_.closes_behind(run, gap, message)) return std::max(sure, kAnswered);
   const bool bare = !announced_answer(message.text, rules_.answer_labels).empty() && answer.missing > 0 && answer.missing == answer.stated;
   if (bare && !given_since(run, gap.step, end)) return std::max(sure, kAnswered);
-  // Where no call worked, one new name is enough: "The capital is Copenhagen."
-  const bool alone = tool.reads && has_no_source(run, end);
+  // Where no call gave data, one new name is enough: "The capital is Copenhagen."
+  const bool alone = tool.reads && !given;
   const bool news = answer.missing > 0 || (!given && tells_news(run, message, end, alone ? 1 : kSomeNames));
   if (looked_up && (alone || asks_by_names(step.input)) && news && answers_for_failed(run, gap, end)) return std::max(sure, kAnswered);
   return sure;
