@@ -314,17 +314,9 @@ bool CallOutcomes::waits_untold(const RunView& run, std::size_t at) {
   return *scene_.told_waiting == kNoStep || *scene_.told_waiting < at;
 }
 
-/// The first call before a look-up that changes something and whose answer gave an id that the look-up asks for; where the look-up ends in
-/// an error, the last one that has a name in common with it. kNoStep for none.
-std::size_t CallOutcomes::change_asked_about(const RunView& run, std::size_t at) {
-  constexpr std::size_t kShortest = 4;
-  const auto& look_up = run.steps[at];
-  const bool failed = prints_failure(look_up.output);
-  collect_values(look_up.input, rules_.content.tools.calls, scene_.values);
-  std::erase_if(scene_.values, [&](const CallValue& value) {
-    return value.text.size() < kShortest || value.text.size() > kLongestValue || (!failed && !has_digit(value.text));
-  });
-  if (scene_.values.empty()) return kNoStep;
+/// The first call before a look-up that changes something and whose answer gave an id that the look-up asks for; where the look-up
+/// `failed`, the last one that has a name in common with it. kNoStep for none. Reads the values of the look-up in scene_.values.
+std::size_t CallOutcomes::change_asked_about(const RunView& run, std::size_t at, bool failed) {
   const auto changes = [&](const StepView& step) { return step.kind == Kind::kTool && !scene_.recovery.meaning(step.name).reads; };
   const auto started = [&](const StepView& step) {
     if (!changes(step)) return false;
@@ -340,8 +332,9 @@ std::size_t CallOutcomes::change_asked_about(const RunView& run, std::size_t at)
   const auto same = [&](const StepView& step) {
     if (!changes(step) || scene_.recovery.meaning(step.name).group == 0) return false;
     run.pace(step.input.size());
-    return std::any_of(scene_.values.begin(), scene_.values.end(),
-                       [&](const CallValue& value) { return names_entity(step.input, value.text); });
+    return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
+      return value.text.size() <= kLongestValue && names_entity(step.input, value.text);
+    });
   };
   const auto last = std::find_if(std::make_reverse_iterator(end), run.steps.rend(), same);
   return last == run.steps.rend() ? kNoStep : static_cast<std::size_t>(run.steps.rend() - last) - 1;
@@ -351,18 +344,24 @@ std::size_t CallOutcomes::change_asked_about(const RunView& run, std::size_t at)
 /// {"job":"J-9","state":"pending"}, and then get_job(J-9) gives {"state":"failed"}; and when the last one that asks about the same thing
 /// ends in an error: "error: timed out waiting for the rollout".
 void CallOutcomes::find_followed_up(const RunView& run) {
-  constexpr std::size_t kMostLookUps = 16;
+  constexpr std::size_t kMostLookUps = 16, kShortest = 4;
   scene_.followed_up.clear();
   std::size_t looked = 0;
   for (auto at = run.steps.size(); at-- > 0 && rules_.soft_failures && looked < kMostLookUps;) {
     const auto& look_up = run.steps[at];
     if (look_up.kind != Kind::kTool || !scene_.recovery.meaning(look_up.name).reads || look_up.output.empty()) continue;
+    const bool failed = prints_failure(look_up.output);
+    collect_values(look_up.input, rules_.content.tools.calls, scene_.values);
+    std::erase_if(scene_.values, [&](const CallValue& value) {
+      return value.text.size() < kShortest || (!failed && !has_digit(value.text));
+    });
+    if (scene_.values.empty()) continue;
     ++looked;
-    const auto step = change_asked_about(run, at);
+    const auto step = change_asked_about(run, at, failed);
     if (step == kNoStep) continue;
     const bool last = scene_.followed_up.insert(step).second;
     if (!last || scene_.failures[step] != Failure::kNone) continue;
-    if (!tells_failed_state(look_up.output, rules_.outcome_words) && !prints_failure(look_up.output)) continue;
+    if (!failed && !tells_failed_state(look_up.output, rules_.outcome_words)) continue;
     scene_.failures[step] = Failure::kSoft;
     scene_.failed.push_back({step, Failure::kSoft, false, at});
   }

@@ -45,7 +45,7 @@ class CallOutcomes {
   static void set_told(std::string_view own, std::string_view last, Told& out);
   void collect_failures(const RunView& run);
   void find_odd_calls(const RunView& run);
-  [[nodiscard]] std::size_t change_asked_about(const RunView& run, std::size_t at);
+  [[nodiscard]] std::size_t change_asked_about(const RunView& run, std::size_t at, bool failed);
   void find_followed_up(const RunView& run);
   [[nodiscard]] bool hard_word_in(const StepView& step);
   [[nodiscard]] bool refuses_in_words(const StepView& step, std::span<const std::uint16_t> groups);

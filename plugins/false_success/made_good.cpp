@@ -463,18 +463,17 @@ bool MadeGood::told_by_calls(const RunView& run, const FinalMessage& message) {
 
 bool MadeGood::looked_up_since(const RunView& run, std::size_t failed) {
   collect_values(run.steps[failed].input, rules_.content.tools.calls, scene_.values);
-  const auto open = [&](const CallValue& value) { return value.text.size() >= 3 && !scene_.done_values.contains(value.normal); };
-  for (auto i = failed + 1; i < run.steps.size(); ++i) {
+  const auto end = scene_.values.begin() + std::min(kMostLookedUp, std::ssize(scene_.values));
+  std::vector<std::string> open;  // folded
+  for (auto value = scene_.values.begin(); value != end; ++value)
+    if (value->text.size() >= 3 && !scene_.done_values.contains(value->normal)) fold(value->text, open.emplace_back());
+  for (auto i = failed + 1; i < run.steps.size() && !open.empty(); ++i) {
     const auto& later = run.steps[i];
     if (later.kind != Kind::kTool || scene_.failures[i] != Failure::kNone || !scene_.recovery.meaning(later.name).reads) continue;
     run.pace(later.output.size());
     fold(later.output, scene_.folded);
-    const auto gave = [&](const CallValue& value) {
-      if (!open(value)) return false;
-      fold(value.text, scene_.folded_value);
-      return scene_.folded.find(scene_.folded_value) != std::string::npos;
-    };
-    if (std::any_of(scene_.values.begin(), scene_.values.begin() + std::min(kMostLookedUp, std::ssize(scene_.values)), gave)) return true;
+    const auto gave = [&](const std::string& value) { return scene_.folded.find(value) != std::string::npos; };
+    if (std::any_of(open.begin(), open.end(), gave)) return true;
   }
   return false;
 }

@@ -85,8 +85,8 @@ bool LearnedDeeds::leaves_open(const Sentence& sentence) const {
 Sentence LearnedDeeds::told_part(const Sentence& sentence) const {
   constexpr std::uint32_t kShortest = 4;  // words
   const auto& words = scene_.reading.words;
-  Sentence part = sentence;
   if (sentence.question) return sentence;
+  Sentence part = sentence;
   for (auto i = sentence.begin; i < sentence.end; ++i) {
     if (i > sentence.begin && words[i].before == Break::kComma) part.end = i;
     if (!has(words[i].cues, kOpenCues) && !negates(scene_.reading, words[i])) continue;
