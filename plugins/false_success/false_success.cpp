@@ -73,7 +73,7 @@ bool FalseSuccess::concerns(const RunView& run, const FailedStep& failed) {
   const auto& tool = scene_.recovery.meaning(step.name);
   // The flag alone refers to the purpose of the run, which is seldom a look-up.
   if (scene_.flag_only) return !tool.reads && scene_.last_done == kNoStep;
-  if (!tool.reads && claims_.claims_all(run, failed)) return true;
+  if (!tool.reads && (claims_.claims_all(run, failed) || claims_.says_done_of_what_is_left(run, failed.step))) return true;
   const bool done_later = scene_.last_done != kNoStep && scene_.last_done > failed.step;
   // A look-up that returned an error was not needed when the action was done after it.
   if (tool.reads && failed.failure == Failure::kSoft && done_later) return false;
@@ -353,7 +353,7 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
       prints_no_trouble(step.output, rules_.trouble_signs, rules_.lexicon, scene_.scratch))
     return kNoTrouble;
   if (tool.any_purpose && step.output.size() >= kPrinted) return kDoubtful;
-  if (!tool.reads && claims_.claims_all(run, failed)) return kInGeneral;
+  if (!tool.reads && (claims_.claims_all(run, failed) || claims_.says_done_of_what_is_left(run, failed.step))) return kInGeneral;
   // The last call of that action decides how it ended.
   if (claims_.goes_on_with(tool) || (rules_.recovery && made_good_.went_through_later(run, failed))) return kDoubtful;
   const bool of_undone = claims_.mentions_undone_value(step, false);
@@ -379,10 +379,9 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
 bool FalseSuccess::made_good(const RunView& run, const FailedStep& failed) {
   if (!failed.recovered || !rules_.recovery) return false;
   const auto& step = run.steps[failed.step];
-  const bool contradicted = step.kind == Kind::kTool && !scene_.recovery.meaning(step.name).reads &&
-                            claims_.mentions_undone_value(step, true) && !made_good_.looked_up_since(run, failed.step) &&
-                            !made_good_.chosen_by_user_since(run, failed.step);
-  return !contradicted;
+  if (step.kind != Kind::kTool || scene_.recovery.meaning(step.name).reads) return true;
+  const bool contradicted = claims_.mentions_undone_value(step, true) || claims_.says_done_of_what_is_left(run, failed.step);
+  return !contradicted || made_good_.looked_up_since(run, failed.step) || made_good_.chosen_by_user_since(run, failed.step);
 }
 
 /// True unless a rule suppresses the failure. Sets the highest confidence that it may have.
