@@ -25,6 +25,7 @@ struct GhostRules {
         line(settings.text("sensitivity")),
         withheld_words(settings.vocabulary().words(Key::kWithheldWords)),
         answer_labels(settings.vocabulary().words(Key::kAnswerLabels)),
+        find_group(group_of(settings.vocabulary(), Key::kFindingVerbs, lexicon)),
         grounding(settings.rule("grounding")),
         admission(settings.rule("admission")),
         by_design(settings.rule("empty_by_design")),
@@ -38,6 +39,7 @@ struct GhostRules {
   FiringLine line;
   std::vector<std::string> withheld_words;
   std::vector<std::string> answer_labels;
+  std::uint16_t find_group;
   bool grounding;
   bool admission;
   bool by_design;

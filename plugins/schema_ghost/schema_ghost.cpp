@@ -409,6 +409,7 @@ Verdict SchemaGhost::evaluate(const RunView& run) {
   if (any) walk(run, verdict);
   if (any && rules_.grounding && verdict.findings.empty()) judge_single_values(run, verdict);
   if (rules_.grounding && verdict.findings.empty() && !verdict.has_candidate) news_.find(run, verdict);
+  if (rules_.grounding && verdict.findings.empty()) found_things_.find(run, verdict);
   weighed_ = false;
   if (rules_.weighed && verdict.findings.empty()) weigh(run, verdict);
   if (verdict.findings.empty()) verdict.cannot_tell = cannot_tell(run);

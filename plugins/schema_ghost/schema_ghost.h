@@ -9,6 +9,7 @@
 #include "common/findings.h"
 #include "evidence/measures.h"
 #include "evidence/support.h"
+#include "schema_ghost/found_things.h"
 #include "schema_ghost/ghost_news.h"
 #include "schema_ghost/ghost_rules.h"
 #include "schema_ghost/ghost_scene.h"
@@ -71,6 +72,7 @@ class SchemaGhost {
   ToolGaps gaps_{rules_, scene_};
   Grounding grounds_{rules_, scene_};
   GhostNews news_{rules_, scene_, gaps_, grounds_};
+  FoundThings found_things_{rules_, scene_, grounds_};
   MadeUpValues single_values_{rules_.lexicon, rules_.fact_words, scene_.tools, scene_.disclaimers};
   Support others_{rules_.lexicon};
   Measures measures_;

@@ -35,6 +35,25 @@ TEST(SchemaGhost, PlainAnswerForALookUpThatAloneRanAndFailed_IsMadeUp) {
   EXPECT_EQ(judged("From what I know, the capital of Denmark is Copenhagen.", true), 0u);
 }
 
+TEST(SchemaGhost, ThingThatNoOutputShows_WasNotFound) {
+  const auto judged = [](std::string_view seen, std::string_view said, std::string_view next, std::string_view first = "You see nothing.") {
+    RunBuilder run;
+    run.request("Bring some oilcan to workbench 2.").tool("look", R"({"at":"shelf 1"})", first).tool("look", R"({"at":"shelf 3"})", seen);
+    run.model(said).tool("pick_up", next, "Nothing happens.");
+    return judge(run.model("I give up.")).findings.size();
+  };
+  constexpr auto kOthers = "You see a hammer 1, a funnel 2 and a rag 1.";
+  constexpr auto kSaid = "I have found an oilcan (1) here. Next I need to take it.";
+  constexpr auto kNext = R"({"thing":"oilcan 1","from":"shelf 3"})";
+  EXPECT_EQ(judged(kOthers, kSaid, kNext), 1u);
+  EXPECT_EQ(judged("You see a hammer 1 and an oilcan 1.", kSaid, kNext), 0u) << "it is there";
+  EXPECT_EQ(judged(kOthers, kSaid, R"({"thing":"funnel 2","from":"shelf 3"})"), 0u) << "what it takes is there";
+  EXPECT_EQ(judged(kOthers, "I have found a workbench 2 here.", R"({"thing":"workbench 2"})"), 0u) << "the user named it";
+  EXPECT_EQ(judged(kOthers, "I need to find an oilcan (1) first.", kNext), 0u) << "a plan";
+  EXPECT_EQ(judged(kOthers, "I have not found an oilcan (1) here.", kNext), 0u);
+  EXPECT_EQ(judged(kOthers, kSaid, kNext, "You see a rag 2."), 0u) << "no place was empty";
+}
+
 TEST(SchemaGhost, PublishedExample_FiresWithThePublishedWords) {
   const auto verdict = judge(RunBuilder().request("Where is my order?").tool("get_order", "", "null").model(kAnswer));
   ASSERT_EQ(verdict.findings.size(), 1u);
