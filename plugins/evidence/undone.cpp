@@ -14,7 +14,7 @@ namespace {
 
 using Token = JsonScanner::Token;
 
-constexpr std::size_t kLongestAnswer = 400;  // bytes of an output that reports no more than an outcome
+constexpr std::size_t kLongestOutcome = 400;  // bytes of an output that reports no more than an outcome
 
 /// A text without its tags: "<p>Not placed.</p>".
 std::string without_tags(std::string_view html) {
@@ -77,7 +77,7 @@ bool changed_no_row(const StepView& call) {
 bool has_failed_cell(std::string_view output, const OutcomeWords& words) {
   constexpr std::ptrdiff_t kMostBlanks = 2;
   output = trim(output);
-  if (output.size() > kLongestAnswer || output.find('\n') != std::string_view::npos || output.find('|') == std::string_view::npos)
+  if (output.size() > kLongestOutcome || output.find('\n') != std::string_view::npos || output.find('|') == std::string_view::npos)
     return false;
   std::string folded;
   for (std::size_t at = 0; at < output.size();) {
@@ -93,7 +93,7 @@ bool has_failed_cell(std::string_view output, const OutcomeWords& words) {
 bool denies_own_deed(const StepView& call, std::span<const std::uint16_t> groups, const OutcomeWords& words, const Lexicon& lexicon,
                      Reading& scratch) {
   const auto output = trim(call.output);
-  if (output.empty() || output.size() > kLongestAnswer || groups.empty()) return false;
+  if (output.empty() || output.size() > kLongestOutcome || groups.empty()) return false;
   if (!looks_like_json(output)) return denies(without_tags(output), groups, lexicon, scratch);
   JsonScanner cursor(output);
   std::string_view key;
@@ -111,7 +111,7 @@ bool owns_up(std::string_view output, const Lexicon& lexicon, Reading& scratch) 
   output = trim(output);
   // "[dispatch_agent] I was not able to ..." is no list.
   const bool labelled = output.size() > 1 && output[0] == '[' && is_letter_or_digit(output[1]);
-  if (output.empty() || output.size() > kLongestAnswer || (looks_like_json(output) && !labelled)) return false;
+  if (output.empty() || output.size() > kLongestOutcome || (looks_like_json(output) && !labelled)) return false;
   read(output, lexicon, scratch);
   return std::any_of(scratch.sentences.begin(), scratch.sentences.end(),
                      [&](const Sentence& sentence) { return has(sentence.cues, kCueSelf) && has(sentence.cues, kCueAdmission); });
