@@ -1,0 +1,15 @@
+#include "evidence/outcome_reader.h"
+
+#include "evidence/learned_weights.h"
+#include "evidence/output_weights.inc"
+
+namespace runwarden::plugins {
+
+static_assert(std::size(kUndone) == kOutputFeatures);
+
+double OutcomeReader::undone(const StepView& call, std::span<const std::uint16_t> groups) {
+  features_.collect(call, groups, found_);
+  return features_.reports_done() ? 0 : probability(found_, kUndone, kUndoneUnit);
+}
+
+}  // namespace runwarden::plugins
