@@ -358,6 +358,69 @@ void PassedOver::find_untold_failure(const RunView& run, const FinalMessage& mes
   verdict.fire(outcomes_.finding(run, surest.failed, surest.message), surest.sure);
 }
 
+/// True when a sentence of the message in scene_.reading states one of the facts: no question, and nothing denied or open.
+bool PassedOver::states_any(const std::vector<Fact>& given) {
+  constexpr std::uint64_t kOpen = kCueModal | kCueCondition | kCueHypothesis | kCuePlan | kCueOffer | kCueTrouble | kCueAdmission |
+                                  kCueNothingFound | kCueSimulated | kCueExample | kCueAlready;
+  const auto& words = scene_.reading.words;
+  std::vector<Fact> said;
+  return std::any_of(scene_.reading.sentences.begin(), scene_.reading.sentences.end(), [&](const Sentence& sentence) {
+    if (sentence.begin == sentence.end || sentence.question || has(sentence.cues, kOpen) || negates_anything(scene_.reading, sentence))
+      return false;
+    const auto* begin = words[sentence.begin].text.data();
+    const auto& last = words[sentence.end - 1].text;
+    collect_facts({begin, static_cast<std::size_t>(last.data() + last.size() - begin)}, said, rules_.fact_words);
+    return std::any_of(said.begin(), said.end(), [&](const Fact& fact) {
+      return std::any_of(given.begin(), given.end(), [&](const Fact& one) { return one.kind == fact.kind && one.normal == fact.normal; });
+    });
+  });
+}
+
+/// Strikes what another call returned, or was given when it succeeded.
+void PassedOver::strike_known(const RunView& run, std::size_t failed, std::size_t end, std::vector<Fact>& given) {
+  constexpr std::size_t kReach = 16 * 1024;  // bytes of a text
+  std::vector<Fact> known;
+  const auto strike = [&](std::string_view text) {
+    text = text.substr(0, kReach);
+    run.pace(text.size());
+    collect_facts(text, known, rules_.fact_words);
+    for (const auto& fact : known)
+      std::erase_if(given, [&](const Fact& one) { return one.kind == fact.kind && one.normal == fact.normal; });
+  };
+  for (std::size_t i = 0; i < end && !given.empty(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind != Kind::kTool || i == failed) continue;
+    strike(step.output);
+    if (scene_.failures[i] == Failure::kNone) strike(step.input);
+  }
+}
+
+void PassedOver::find_stated_value(const RunView& run, const FinalMessage& message, Verdict& verdict) {
+  constexpr std::size_t kMostOpen = 4;
+  constexpr double kStated = 0.65;
+  const auto end = std::min(message.place, run.steps.size());
+  if (negates_anything(scene_.reading) || !scene_.reading.understood(message.text)) return;
+  std::size_t looked = 0;
+  std::vector<Fact> given;
+  for (auto failed = scene_.failed.rbegin(); failed != scene_.failed.rend() && looked < kMostOpen; ++failed) {
+    const auto& step = run.steps[failed->step];
+    if (failed->step >= end || failed->recovered || step.kind != Kind::kTool) continue;
+    const auto& tool = scene_.recovery.meaning(step.name);
+    if (tool.reads || tool.group == 0) continue;
+    ++looked;
+    if (called_again(run, *failed, end) || user_replied(run, failed->step, end)) continue;
+    collect_facts(step.input, given, rules_.fact_words);
+    // A bare number may name the thing: "card 3307".
+    std::erase_if(given, [](const Fact& fact) { return fact.kind != FactKind::kDate && fact.kind != FactKind::kTime && !fact.money; });
+    strike_known(run, failed->step, end, given);
+    if (given.empty() || !states_any(given) || claims_.gives_its_reason(step) || claims_.has_word_of_reason(run, step)) continue;
+    const FiringLine::Doubt doubt{"stated_value", failed->step, "the final message states what only the failed call was given"};
+    if (!rules_.line.fires(kStated, doubt, verdict)) continue;
+    scene_.flag_only = false;
+    return verdict.fire(outcomes_.finding(run, *failed, message), kStated);
+  }
+}
+
 /// The last failed call that names the file. nullptr if there is none, if a successful call names the file, or if one since the first
 /// failure may have changed something.
 const FailedStep* PassedOver::only_failed_for(const RunView& run, std::string_view file, std::size_t end) {
