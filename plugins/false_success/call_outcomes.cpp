@@ -40,6 +40,24 @@ bool contains(std::string_view text, std::string_view word) {
   return false;
 }
 
+/// True for an output that says something in words, rather than by flags and figures alone.
+bool explains(std::string_view output) {
+  constexpr std::size_t kFewest = 2;  // blanks between words
+  std::size_t blanks = 0;
+  for (std::size_t i = 1; i + 1 < output.size() && blanks < kFewest; ++i) {
+    const bool between = output[i] == ' ' && is_letter(output[i + 1]) && (is_letter_or_digit(output[i - 1]) || output[i - 1] == ',');
+    blanks += between ? 1u : 0u;
+  }
+  return blanks == kFewest;
+}
+
+/// True for "https://harbor.example/tides" and "harbor.example/tides".
+bool is_page(std::string_view value) {
+  const auto slash = value.find('/');
+  return value.find(' ') == std::string_view::npos && (value.starts_with("http") || value.find('.') < slash) &&
+         slash != std::string_view::npos;
+}
+
 /// True for text, not JSON, that ends in an error.
 bool prints_failure(std::string_view output) {
   return !looks_like_json(output) && ends_in_failure(output);
@@ -332,9 +350,8 @@ std::size_t CallOutcomes::change_asked_about(const RunView& run, std::size_t at,
   const auto same = [&](const StepView& step) {
     if (!changes(step) || scene_.recovery.meaning(step.name).group == 0) return false;
     run.pace(step.input.size());
-    return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
-      return value.text.size() <= kLongestValue && names_entity(step.input, value.text);
-    });
+    return std::any_of(scene_.values.begin(), scene_.values.end(),
+                       [&](const CallValue& value) { return value.text.size() <= kLongestValue && names_entity(step.input, value.text); });
   };
   const auto last = std::find_if(std::make_reverse_iterator(end), run.steps.rend(), same);
   return last == run.steps.rend() ? kNoStep : static_cast<std::size_t>(run.steps.rend() - last) - 1;
@@ -352,9 +369,8 @@ void CallOutcomes::find_followed_up(const RunView& run) {
     if (look_up.kind != Kind::kTool || !scene_.recovery.meaning(look_up.name).reads || look_up.output.empty()) continue;
     const bool failed = prints_failure(look_up.output);
     collect_values(look_up.input, rules_.content.tools.calls, scene_.values);
-    std::erase_if(scene_.values, [&](const CallValue& value) {
-      return value.text.size() < kShortest || (!failed && !has_digit(value.text));
-    });
+    std::erase_if(scene_.values,
+                  [&](const CallValue& value) { return value.text.size() < kShortest || (!failed && !has_digit(value.text)); });
     if (scene_.values.empty()) continue;
     ++looked;
     const auto step = change_asked_about(run, at, failed);
@@ -365,7 +381,57 @@ void CallOutcomes::find_followed_up(const RunView& run) {
     scene_.failures[step] = Failure::kSoft;
     scene_.failed.push_back({step, Failure::kSoft, false, at});
   }
+  sort_failed();
+}
+
+void CallOutcomes::sort_failed() {
   std::sort(scene_.failed.begin(), scene_.failed.end(), [](const FailedStep& a, const FailedStep& b) { return a.step < b.step; });
+}
+
+/// True when the message in scene_.reading has a word that is a member's value in the answer, and not in the call: "Ticket 77 is closed",
+/// of
+/// {"subject": "Printer error", "status": "closed"}.
+bool CallOutcomes::repeats_outcome(const StepView& call) {
+  using Token = JsonScanner::Token;
+  constexpr std::size_t kShortest = 4;  // bytes
+  JsonScanner cursor(trim(call.output));
+  for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad; token = cursor.next()) {
+    const auto value = cursor.text();
+    if (token != Token::kString || value.size() < kShortest || !std::all_of(value.begin(), value.end(), is_letter)) continue;
+    fold(value, scene_.folded);
+    const bool told = std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(),
+                                  [&](const ReadWord& word) { return word.text == scene_.folded; });
+    if (told && call.input.find(value) == std::string_view::npos) return true;
+  }
+  return false;
+}
+
+/// True for the short answer, in words, of a call that was to change something, which the learned reader takes for a refusal, unless the
+/// message in scene_.reading repeats the outcome that it tells. A page that was opened is no answer.
+bool CallOutcomes::reads_as_undone(const RunView& run, std::size_t at) {
+  constexpr std::size_t kLongest = 600;  // bytes
+  constexpr double kLine = 0.65;
+  const auto& step = run.steps[at];
+  if (step.kind != Kind::kTool || scene_.failures[at] != Failure::kNone || step.output.size() > kLongest || !explains(step.output))
+    return false;
+  const auto& tool = scene_.recovery.meaning(step.name);
+  if (tool.group == 0 || tool.reads || tool.any_purpose) return false;
+  collect_values(step.input, rules_.content.tools.calls, scene_.values);
+  if (scene_.values.size() == 1 && is_page(scene_.values.front().text)) return false;
+  run.pace(step.output.size());
+  return reader_.undone(step, tool.groups) >= kLine && !repeats_outcome(step);
+}
+
+bool CallOutcomes::add_read(const RunView& run) {
+  bool any = false;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    if (!reads_as_undone(run, i)) continue;
+    any = true;
+    scene_.failures[i] = Failure::kSoft;
+    scene_.failed.push_back({i, Failure::kSoft, false});
+  }
+  sort_failed();
+  return any;
 }
 
 /// For tools that change something, marks calls as failed whose answer reports a different outcome than the tool's other calls.
@@ -386,7 +452,7 @@ void CallOutcomes::find_odd_calls(const RunView& run) {
       scene_.failed.push_back({step, Failure::kSoft, false});
     }
   }
-  std::sort(scene_.failed.begin(), scene_.failed.end(), [](const FailedStep& a, const FailedStep& b) { return a.step < b.step; });
+  sort_failed();
 }
 
 void CallOutcomes::explain(const RunView& run, std::size_t at, Failure failure) {

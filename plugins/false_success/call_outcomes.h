@@ -5,8 +5,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/findings.h"
+#include "evidence/outcome_reader.h"
 #include "false_success/failure_scene.h"
 
 namespace runwarden::plugins {
@@ -15,10 +17,14 @@ namespace runwarden::plugins {
 /// One owner, one thread at a time, as all that works on a scene.
 class CallOutcomes {
  public:
-  CallOutcomes(const FailureRules& rules, FailureScene& scene) : rules_(rules), scene_(scene), refusals_(rules.refusals) {}
+  CallOutcomes(const FailureRules& rules, FailureScene& scene)
+      : rules_(rules), scene_(scene), refusals_(rules.refusals), reader_(rules.lexicon, rules.content) {}
 
   /// Fills failed and failures of the scene. Linear in the size of the run.
   void collect(const RunView& run);
+  /// After collect(): reads the outputs of the calls that changed something as a whole, with learned weights. Where one says that it did
+  /// not, marks the call as failed, too, and returns true. The final message must be in scene_.reading. Linear.
+  [[nodiscard]] bool add_read(const RunView& run);
   /// What is reported of a failure that the message claims as done; `message.found` false where only `success: true` claims it.
   [[nodiscard]] Finding finding(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   /// True for a call that succeeded and returned something; a look-up that found nothing did not.
@@ -47,6 +53,9 @@ class CallOutcomes {
   void find_odd_calls(const RunView& run);
   [[nodiscard]] std::size_t change_asked_about(const RunView& run, std::size_t at, bool failed);
   void find_followed_up(const RunView& run);
+  [[nodiscard]] bool reads_as_undone(const RunView& run, std::size_t at);
+  [[nodiscard]] bool repeats_outcome(const StepView& call);
+  void sort_failed();
   [[nodiscard]] bool hard_word_in(const StepView& step);
   [[nodiscard]] bool refuses_in_words(const StepView& step, std::span<const std::uint16_t> groups);
   [[nodiscard]] bool denies_in_words(std::string_view output, std::span<const std::uint16_t> groups);
@@ -63,6 +72,7 @@ class CallOutcomes {
   const FailureRules& rules_;
   FailureScene& scene_;
   Phrases refusals_;
+  OutcomeReader reader_;
 };
 
 }  // namespace runwarden::plugins

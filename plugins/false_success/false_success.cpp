@@ -223,6 +223,7 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
   weighed_ = false;
   if (!judge(run, verdict)) return verdict;
   if (rules_.weighed && verdict.findings.empty()) weigh(run, verdict);
+  if (rules_.weighed && verdict.findings.empty()) look_again(run, verdict);
   if (rules_.standing_claim && verdict.findings.empty()) judge_earlier_answers(run, verdict);
   return verdict;
 }
@@ -243,6 +244,7 @@ void FalseSuccess::judge_without_failure(const RunView& run, const FinalMessage&
 /// Looks for failures that the message, which admits nothing, leaves out.
 void FalseSuccess::find_passed_over(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   if (verdict.findings.empty()) passed_over_.find_untold_failure(run, message, verdict);
+  if (verdict.findings.empty()) passed_over_.find_stated_value(run, message, verdict);
   if (verdict.findings.empty()) passed_over_.find_failed_tests(run, message, verdict);
   if (verdict.findings.empty()) passed_over_.find_unmade_file(run, message, verdict);
   if (verdict.findings.empty()) passed_over_.find_partly_failed(run, message, verdict);
@@ -254,6 +256,27 @@ void FalseSuccess::find_passed_over(const RunView& run, const FinalMessage& mess
 /// error.
 bool FalseSuccess::judge(const RunView& run, Verdict& verdict) {
   outcomes_.collect(run);
+  return judge_outcomes(run, verdict);
+}
+
+/// Judges once more with the calls that only the learned reader takes for failed.
+void FalseSuccess::look_again(const RunView& run, Verdict& verdict) {
+  if (!rules_.soft_failures) return;
+  (void)find_final_message(run, rules_.lexicon, scene_.reading);
+  if (!outcomes_.add_read(run)) return;
+  Verdict again;
+  auto quiet = run;
+  quiet.explanation = nullptr;
+  (void)judge_outcomes(quiet, again);
+  for (auto& found : again.findings) {
+    if (run.explanation != nullptr)
+      run.explanation->rule("read_outcome", "fires", found.primary_step, "learned from outputs that were labeled");
+    verdict.findings.push_back(std::move(found));
+  }
+}
+
+/// Judges the calls whose outcomes are in the scene.
+bool FalseSuccess::judge_outcomes(const RunView& run, Verdict& verdict) {
   const auto message = find_final_message(run, rules_.lexicon, scene_.reading);
   scene_.told_place = message.place;
   scene_.forget_message();

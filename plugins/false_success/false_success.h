@@ -63,6 +63,8 @@ class FalseSuccess {
   [[nodiscard]] FinalMessage claim_after_no_op(const RunView& run, const FailedStep& failed);
   void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool judge(const RunView& run, Verdict& verdict);
+  [[nodiscard]] bool judge_outcomes(const RunView& run, Verdict& verdict);
+  void look_again(const RunView& run, Verdict& verdict);
   void judge_without_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_passed_over(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] double confidence(const RunView& run, const FailedStep& failed, const FinalMessage& message);

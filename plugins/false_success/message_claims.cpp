@@ -368,7 +368,9 @@ bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step)
   fold(quote(failure_text(step)), scene_.folded);
   WordCursor cursor(scene_.folded);
   for (RawWord word; cursor.next(word);) {
-    if (word.text.size() < kBesideTool || in_member_name(scene_.folded, word.text)) continue;
+    // The id or an amount of a refused record says nothing of why.
+    const bool figure = looks_like_json(step.output) && std::all_of(word.text.begin(), word.text.end(), is_digit);
+    if (word.text.size() < kBesideTool || figure || in_member_name(scene_.folded, word.text)) continue;
     const auto* known = rules_.lexicon.find(word.text);
     const bool telling = word.text.size() >= kTelling;
     if (!telling && known != nullptr && (known->verb != kNoVerb || is_small(*known))) continue;
@@ -538,8 +540,8 @@ bool MessageClaims::goes_on_with(const ToolMeaning& tool) const {
   const auto end = scene_.reading.words.begin() + last.end;
   const auto promise = std::find_if(begin, end, [](const ReadWord& word) { return has(word.cues, kCueModal); });
   if (promise == end || !has(last.cues, kCueSelf)) return false;
-  // "Please provide the id, and I'll do the rest."
-  if (has(last.cues, kCueOffer)) return true;
+  // "Please provide the id, and I'll do the rest." Not "I'll be here if you'd like to check."
+  if (std::any_of(begin, promise, [](const ReadWord& word) { return has(word.cues, kCueOffer); })) return true;
   const auto is_verb = [](const ReadWord& word) { return word.entry != nullptr && word.entry->verb != kNoVerb; };
   const auto is_own = [&](const ReadWord& word) {
     return is_verb(word) &&

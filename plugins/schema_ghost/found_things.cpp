@@ -19,8 +19,7 @@ bool is_number(std::string_view word) {
 
 }  // namespace
 
-FoundThings::FoundThings(const GhostRules& rules, GhostScene& scene, Grounding& grounds)
-    : rules_(rules), scene_(scene), grounds_(grounds) {
+FoundThings::FoundThings(const GhostRules& rules, GhostScene& scene, Grounding& grounds) : rules_(rules), scene_(scene), grounds_(grounds) {
   for (const auto& entry : rules.lexicon.words()) {
     if (finds(entry)) finding_words_.add(entry.word);
   }
@@ -60,10 +59,12 @@ std::string_view FoundThings::thing_not_shown(std::string_view message) {
     for (auto verb = sentence.begin; verb < sentence.end && !has(words[verb].cues, kOpen); ++verb) {
       if (words[verb].entry == nullptr || !finds(*words[verb].entry)) continue;
       const auto first = verb - std::min(verb - sentence.begin, kSubject);
-      if (std::none_of(words.begin() + first, words.begin() + verb, [](const ReadWord& word) { return has(word.cues, kCueSelf); })) continue;
+      if (std::none_of(words.begin() + first, words.begin() + verb, [](const ReadWord& word) { return has(word.cues, kCueSelf); }))
+        continue;
       for (auto i = verb + 1; i + 1 < std::min(sentence.end, verb + 1 + kReach); ++i) {
         const auto thing = words[i].text;
-        if (thing.size() >= kShortest && !has_digit(thing) && is_number(words[i + 1].text) && !shown_.contains(hash_noun(thing))) return thing;
+        if (thing.size() >= kShortest && !has_digit(thing) && is_number(words[i + 1].text) && !shown_.contains(hash_noun(thing)))
+          return thing;
       }
     }
   }
