@@ -9,6 +9,7 @@
 #include "common/fold.h"
 #include "common/inner_output.h"
 #include "common/json_scan.h"
+#include "common/sql.h"
 #include "common/words.h"
 #include "evidence/call_entities.h"
 #include "evidence/commands.h"
@@ -255,7 +256,10 @@ bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, const Told
   step.output = answer_body(step.output);
   const auto& tool = scene_.recovery.meaning(step.name);
   if (changed_no_row(step)) return true;
-  if (tool.reads) return is_withheld(step.output, rules_.withheld_words);
+  // A query that found nothing did what it was for.
+  const bool only_queries = has_statement(step.input, Statement::kQuery) && !has_statement(step.input, Statement::kChangeRows) &&
+                            !has_statement(step.input, Statement::kOther);
+  if (tool.reads || only_queries) return is_withheld(step.output, rules_.withheld_words);
   if (denies_now(run, at, step, tool) || answers_otherwise(step.input, step.output, told.any, rules_.outcome_words) ||
       waits_untold(run, at))
     return true;
@@ -388,6 +392,18 @@ void CallOutcomes::sort_failed() {
   std::sort(scene_.failed.begin(), scene_.failed.end(), [](const FailedStep& a, const FailedStep& b) { return a.step < b.step; });
 }
 
+/// True for an answer that reports some deed as done, and counts nothing as 0: "Analysis processed successfully. Do not show it."
+bool CallOutcomes::tells_deed_done(std::string_view output) {
+  read(output, rules_.lexicon, scene_.scratch);
+  const auto& words = scene_.scratch.words;
+  if (std::any_of(words.begin(), words.end(), [](const ReadWord& word) { return word.text == "0"; })) return false;
+  return std::any_of(scene_.scratch.claims.begin(), scene_.scratch.claims.end(), [&](const Claim& claim) {
+    return !claim.finding && claim.verb != kNoVerb && !rules_.hindering[claim.verb] &&
+           (tells_deed(scene_.scratch, claim) || has_auxiliary(scene_.scratch, claim)) &&
+           !negates_anything(scene_.scratch, scene_.scratch.sentences[claim.sentence]);
+  });
+}
+
 /// True when the message in scene_.reading has a word that is a member's value in the answer, and not in the call: "Ticket 77 is closed",
 /// of
 /// {"subject": "Printer error", "status": "closed"}.
@@ -419,7 +435,7 @@ bool CallOutcomes::reads_as_undone(const RunView& run, std::size_t at) {
   collect_values(step.input, rules_.content.tools.calls, scene_.values);
   if (scene_.values.size() == 1 && is_page(scene_.values.front().text)) return false;
   run.pace(step.output.size());
-  return reader_.undone(step, tool.groups) >= kLine && !repeats_outcome(step);
+  return reader_.undone(step, tool.groups) >= kLine && !tells_deed_done(step.output) && !repeats_outcome(step);
 }
 
 bool CallOutcomes::add_read(const RunView& run) {

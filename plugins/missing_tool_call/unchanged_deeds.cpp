@@ -59,7 +59,8 @@ bool UnchangedDeeds::closes_clean() const {
 }
 
 bool UnchangedDeeds::tells_no_deeds(const Said& said, bool last) const {
-  if ((scene_.reading.admits() && rules_.admission) || has(scene_.reading.cues, kCueSimulated) || (last && scene_.reading.asks()))
+  if ((scene_.reading.admits() && rules_.admission) || has(scene_.reading.cues, kCueSimulated) ||
+      (last && (scene_.reading.asks() || asks_at_end(scene_.reading))))
     return true;
   return holds_letter(said.text) || (!scene_.ran.any && scene_.reading.has_code);
 }

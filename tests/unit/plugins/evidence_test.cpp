@@ -433,6 +433,7 @@ TEST(DeniedDeed, IsToldByAnOutcomeThatIsFalse_OrByADryRun) {
   EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"is_cancelled":false})", "cancel"));
   EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"results":[{"id":"7","success":false}]})", "cancel"));
   EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"error_code":17})", "cancel"));
+  EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"errorResult":{"reason":"invalid"}})", "cancel"));
   EXPECT_TRUE(denies("cancel_booking", R"({"id":"7"})", R"({"dry_run":true,"would_cancel":["7"]})", "cancel"));
   EXPECT_FALSE(denies("cancel_booking", R"({"id":"7","dry_run":true})", R"({"dry_run":true})", "cancel")) << "as it was asked";
   EXPECT_FALSE(denies("set_switch", R"({"status":false})", R"({"status":false})", "set")) << "as it was asked";

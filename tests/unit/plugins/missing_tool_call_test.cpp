@@ -1004,6 +1004,17 @@ bool fires_after_look_up(std::string_view request, std::string_view answer) {
   return !judge(run.model(answer).outcome(answer)).findings.empty();
 }
 
+TEST(MissingToolCall, QuestionBeforeTheLastSentences_LeavesTheDeedOpen) {
+  const auto judged = [](std::string_view question) {
+    RunBuilder run;
+    run.request("Delete the buoy log of pier 3.").tool("describe_log", R"({"pier":3})", R"({"state":"running","owner":"a-rey"})");
+    return judge(run.model("The log of pier 3 is up and running and belongs to a-rey. " + std::string(question) + " Then it goes."))
+        .findings.size();
+  };
+  EXPECT_EQ(judged("Does a-rey agree?"), 0u);
+  EXPECT_EQ(judged("So a-rey agrees."), 1u);
+}
+
 TEST(MissingToolCall, DeedInWordsThatNoRuleKnows_IsReadByTheLearnedReader) {
   EXPECT_TRUE(
       fires_after_look_up("Please take the heron boat off the list for Saturday.", "She's off the list for Saturday now, all sorted."));
