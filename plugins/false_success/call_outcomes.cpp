@@ -392,15 +392,17 @@ void CallOutcomes::sort_failed() {
   std::sort(scene_.failed.begin(), scene_.failed.end(), [](const FailedStep& a, const FailedStep& b) { return a.step < b.step; });
 }
 
-/// True for an answer that reports some deed as done, and counts nothing as 0: "Analysis processed successfully. Do not show it."
+/// True for an answer that reports some deed as done, ahead of any negation in its sentence, and counts nothing as 0: "Analysis processed
+/// successfully. Do not show it."
 bool CallOutcomes::tells_deed_done(std::string_view output) {
   read(output, rules_.lexicon, scene_.scratch);
   const auto& words = scene_.scratch.words;
   if (std::any_of(words.begin(), words.end(), [](const ReadWord& word) { return word.text == "0"; })) return false;
   return std::any_of(scene_.scratch.claims.begin(), scene_.scratch.claims.end(), [&](const Claim& claim) {
-    return !claim.finding && claim.verb != kNoVerb && !rules_.hindering[claim.verb] &&
-           (tells_deed(scene_.scratch, claim) || has_auxiliary(scene_.scratch, claim)) &&
-           !negates_anything(scene_.scratch, scene_.scratch.sentences[claim.sentence]);
+    if (claim.finding || claim.verb == kNoVerb || rules_.hindering[claim.verb]) return false;
+    if (!tells_deed(scene_.scratch, claim) && !has_auxiliary(scene_.scratch, claim)) return false;
+    return std::none_of(words.begin() + scene_.scratch.sentences[claim.sentence].begin, words.begin() + claim.word,
+                        [&](const ReadWord& word) { return negates(scene_.scratch, word); });
   });
 }
 
@@ -422,32 +424,40 @@ bool CallOutcomes::repeats_outcome(const StepView& call) {
   return false;
 }
 
-/// True for the short answer, in words, of a call that was to change something, which the learned reader takes for a refusal, unless the
-/// message in scene_.reading repeats the outcome that it tells. A page that was opened is no answer.
-bool CallOutcomes::reads_as_undone(const RunView& run, std::size_t at) {
+/// True for a call that was to change something and answered in few words without a failure.
+bool CallOutcomes::has_short_answer(const RunView& run, std::size_t at) {
   constexpr std::size_t kLongest = 600;  // bytes
+  const auto& step = run.steps[at];
+  if (step.kind != Kind::kTool || scene_.failures[at] != Failure::kNone || step.output.size() > kLongest) return false;
+  const auto& tool = scene_.recovery.meaning(step.name);
+  return tool.group != 0 && !tool.reads && !tool.any_purpose && explains(step.output);
+}
+
+/// True when the learned reader takes the answer for a refusal, unless it tells some deed or the message in scene_.reading repeats the
+/// outcome that it tells. A page that was opened is no answer.
+bool CallOutcomes::reads_as_undone(const RunView& run, std::size_t at) {
   constexpr double kLine = 0.65;
   const auto& step = run.steps[at];
-  if (step.kind != Kind::kTool || scene_.failures[at] != Failure::kNone || step.output.size() > kLongest || !explains(step.output))
-    return false;
-  const auto& tool = scene_.recovery.meaning(step.name);
-  if (tool.group == 0 || tool.reads || tool.any_purpose) return false;
   collect_values(step.input, rules_.content.tools.calls, scene_.values);
   if (scene_.values.size() == 1 && is_page(scene_.values.front().text)) return false;
   run.pace(step.output.size());
-  return reader_.undone(step, tool.groups) >= kLine && !tells_deed_done(step.output) && !repeats_outcome(step);
+  return reader_.undone(step, scene_.recovery.meaning(step.name).groups) >= kLine && !tells_deed_done(step.output) &&
+         !repeats_outcome(step);
 }
 
 bool CallOutcomes::add_read(const RunView& run) {
-  bool any = false;
-  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+  constexpr std::size_t kMost = 32;  // outputs, from the end
+  const auto known = scene_.failed.size();
+  std::size_t looked = 0;
+  for (auto i = run.steps.size(); i-- > 0 && looked < kMost;) {
+    if (!has_short_answer(run, i)) continue;
+    ++looked;
     if (!reads_as_undone(run, i)) continue;
-    any = true;
     scene_.failures[i] = Failure::kSoft;
     scene_.failed.push_back({i, Failure::kSoft, false});
   }
   sort_failed();
-  return any;
+  return scene_.failed.size() > known;
 }
 
 /// For tools that change something, marks calls as failed whose answer reports a different outcome than the tool's other calls.

@@ -22,8 +22,8 @@ class CallOutcomes {
 
   /// Fills failed and failures of the scene. Linear in the size of the run.
   void collect(const RunView& run);
-  /// After collect(): reads the outputs of the calls that changed something as a whole, with learned weights. Where one says that it did
-  /// not, marks the call as failed, too, and returns true. The final message must be in scene_.reading. Linear.
+  /// After collect(): reads the outputs of the last calls that changed something as a whole, with learned weights. Where one says that it
+  /// did not, marks the call as failed, too, and returns true. The final message must be in scene_.reading. Linear.
   [[nodiscard]] bool add_read(const RunView& run);
   /// What is reported of a failure that the message claims as done; `message.found` false where only `success: true` claims it.
   [[nodiscard]] Finding finding(const RunView& run, const FailedStep& failed, const FinalMessage& message);
@@ -53,6 +53,7 @@ class CallOutcomes {
   void find_odd_calls(const RunView& run);
   [[nodiscard]] std::size_t change_asked_about(const RunView& run, std::size_t at, bool failed);
   void find_followed_up(const RunView& run);
+  [[nodiscard]] bool has_short_answer(const RunView& run, std::size_t at);
   [[nodiscard]] bool reads_as_undone(const RunView& run, std::size_t at);
   [[nodiscard]] bool tells_deed_done(std::string_view output);
   [[nodiscard]] bool repeats_outcome(const StepView& call);
