@@ -210,6 +210,10 @@ bool MadeGood::artifact_there(const RunView& run, const FailedStep& failed, cons
   collect_artifacts(told, kMost, scene_.artifacts);
   if (scene_.artifacts.empty()) return false;
   const auto names = [&](std::string_view text, std::string_view artifact) { return text.find(artifact) != std::string_view::npos; };
+  // Where the message names what the failed call was about, nothing else proves anything.
+  const auto own = [&](std::string_view artifact) { return names(run.steps[failed.step].input, artifact); };
+  if (std::any_of(scene_.artifacts.begin(), scene_.artifacts.end(), own))
+    std::erase_if(scene_.artifacts, [&](std::string_view artifact) { return !own(artifact); });
   // A call after the failure proves nothing about artifacts that were known before it, unless it wrote what the failed call was about.
   std::vector<std::string_view> known;
   for (std::size_t i = 0; i < failed.step && known.size() < scene_.artifacts.size(); ++i) {
