@@ -406,9 +406,8 @@ bool CallOutcomes::tells_deed_done(std::string_view output) {
   });
 }
 
-/// True when the message in scene_.reading has a word that is a member's value in the answer, and not in the call: "Ticket 77 is closed",
-/// of
-/// {"subject": "Printer error", "status": "closed"}.
+/// "Ticket 77 is closed", of {"subject": "Printer error", "status": "closed"}: the message in scene_.reading has a word that is a member's
+/// value in the answer, and not in the call.
 bool CallOutcomes::repeats_outcome(const StepView& call) {
   using Token = JsonScanner::Token;
   constexpr std::size_t kShortest = 4;  // bytes
@@ -500,6 +499,7 @@ bool CallOutcomes::gave_something(const RunView& run, std::size_t at) const {
 void CallOutcomes::collect_done(const RunView& run) {
   scene_.done_values.clear();
   scene_.done_words.clear();
+  scene_.asked_words.reset();
   scene_.done_groups.clear();
   scene_.last_done = kNoStep;
   for (std::size_t i = 0; i < run.steps.size(); ++i) {

@@ -44,6 +44,7 @@ struct FailureScene {
   std::optional<std::size_t> told_waiting;      // the last step that told of waiting, found on first use
   HashSet done_values;                          // values in successful calls that write
   HashSet done_words;                           // the words of those values
+  std::optional<HashSet> asked_words;           // of the request, read on first use
   HashSet done_groups;                          // verb groups of those calls
   std::size_t last_done = kNoStep;              // the last of those calls
 

@@ -47,8 +47,8 @@ class MadeGood {
   [[nodiscard]] bool looked_up_since(const RunView& run, std::size_t failed);
   /// True when the failure names one of the call's own values, and the user spoke before the call was repeated: "which bedroom?"
   [[nodiscard]] bool chosen_by_user_since(const RunView& run, std::size_t failed);
-  /// True when later calls of the same turn did between them what the failed one was for: one was given the same text ("by SMS instead"), or
-  /// two of different tools have all of its values ("cancel it and book anew").
+  /// True when later calls of the same turn did between them what the failed one was for: one was given the same text ("by SMS instead"),
+  /// or two of different tools have all of its values ("cancel it and book anew").
   [[nodiscard]] bool done_in_parts(const RunView& run, std::size_t failed);
   /// The rule that suppresses an open failure because of what happened or was said, with its reason; nullopt when the failure remains.
   [[nodiscard]] std::optional<Silence> silence(const RunView& run, const FailedStep& failed, const FinalMessage& message);

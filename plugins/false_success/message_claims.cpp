@@ -432,46 +432,38 @@ bool MessageClaims::says_all_done() const {
   return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) { return in_general(claim); });
 }
 
-/// Hashes of the words in the values of a call that the request has, too; no small words and no figures.
-std::vector<std::uint64_t> MessageClaims::things_asked_for(const RunView& run, const StepView& call) {
-  constexpr std::size_t kMost = 8, kShortest = 3;
-  run.pace(run.user_request.size());
-  fold(run.user_request, scene_.folded);
-  HashSet asked;
-  WordCursor request(scene_.folded);
-  for (RawWord word; request.next(word);) asked.insert(hash_bytes(word.text));
-  std::vector<std::uint64_t> things;
+/// True when a value of the call has a word of the request, no small word and no figure, that no call that changed something has.
+bool MessageClaims::names_what_is_left(const RunView& run, const StepView& call) {
+  constexpr std::size_t kMost = 16, kShortest = 3;  // words; bytes of one
+  if (!scene_.asked_words) {
+    scene_.asked_words.emplace();
+    run.pace(run.user_request.size());
+    fold(run.user_request, scene_.folded);
+    WordCursor request(scene_.folded);
+    for (RawWord word; request.next(word);) scene_.asked_words->insert(hash_bytes(word.text));
+  }
   collect_values(call.input, rules_.content.tools.calls, scene_.values);
+  std::size_t looked = 0;
   for (const auto& value : scene_.values) {
     if (value.text.size() > kLongestValue) continue;
     fold(value.text, scene_.folded);
     WordCursor cursor(scene_.folded);
-    for (RawWord word; cursor.next(word) && things.size() < kMost;) {
+    for (RawWord word; cursor.next(word) && looked < kMost; ++looked) {
       const auto* entry = rules_.lexicon.find(word.text);
       if (word.text.size() < kShortest || has_digit(word.text) || (entry != nullptr && is_small(*entry))) continue;
-      if (asked.contains(hash_bytes(word.text))) things.push_back(hash_bytes(word.text));
+      const auto hash = hash_bytes(word.text);
+      if (scene_.asked_words->contains(hash) && !scene_.done_words.contains(hash)) return true;
     }
   }
-  return things;
+  return false;
 }
 
 bool MessageClaims::says_done_of_what_is_left(const RunView& run, std::size_t failed) {
   constexpr std::uint64_t kDoubt = kCueTrouble | kCueNothingFound | kCueAdmission | kCueHandover | kCuePlan | kCueModal;
   const auto& reading = scene_.reading;
   const bool general = std::all_of(reading.claims.begin(), reading.claims.end(), [&](const Claim& claim) { return in_general(claim); });
-  if (reading.claims.empty() || !general) return false;
-  if (negates_anything(reading) || has(reading.cues, kDoubt) || user_replied(run, failed, run.steps.size())) return false;
-  auto left = things_asked_for(run, run.steps[failed]);
-  for (std::size_t i = 0; i < run.steps.size() && !left.empty(); ++i) {
-    const auto& other = run.steps[i];
-    if (other.kind != Kind::kTool || scene_.failures[i] != Failure::kNone) continue;
-    if (other.name != run.steps[failed].name && (i < failed || scene_.recovery.meaning(other.name).reads)) continue;
-    run.pace(other.input.size());
-    fold(other.input, scene_.folded);
-    WordCursor cursor(scene_.folded);
-    for (RawWord word; cursor.next(word);) std::erase(left, hash_bytes(word.text));
-  }
-  return !left.empty();
+  if (reading.claims.empty() || !general || negates_anything(reading) || has(reading.cues, kDoubt)) return false;
+  return names_what_is_left(run, run.steps[failed]) && !user_replied(run, failed, run.steps.size());
 }
 
 bool MessageClaims::opens_with_all_done() const {

@@ -43,7 +43,7 @@ class MessageClaims {
   [[nodiscard]] bool counts_part() const;
   /// True when the message says in general that something is done: "All set.", "The task is completed."
   [[nodiscard]] bool says_all_done() const;
-  /// True when the message says only in general that all is done, the failed call was for a thing that the user named, and no call since has
+  /// True when the message says only in general that all is done, the failed call was for a thing that the user named, and no call has
   /// changed such a thing: "Task completed!", where "clean some pan" was asked for, no pan could be taken, and a plate was cleaned.
   [[nodiscard]] bool says_done_of_what_is_left(const RunView& run, std::size_t failed);
   /// True when the message opens with a claim that all is done, "You're all set!", and mentions no trouble.
@@ -96,7 +96,7 @@ class MessageClaims {
   [[nodiscard]] bool denies_word_of(std::string_view text);
   [[nodiscard]] bool tells_of_itself(const Claim& claim) const;
   [[nodiscard]] bool in_general(const Claim& claim) const;
-  [[nodiscard]] std::vector<std::uint64_t> things_asked_for(const RunView& run, const StepView& call);
+  [[nodiscard]] bool names_what_is_left(const RunView& run, const StepView& call);
 
   const FailureRules& rules_;
   FailureScene& scene_;

@@ -396,7 +396,7 @@ void PassedOver::strike_known(const RunView& run, std::size_t failed, std::size_
 }
 
 void PassedOver::find_stated_value(const RunView& run, const FinalMessage& message, Verdict& verdict) {
-  constexpr std::size_t kMostOpen = 4;
+  constexpr std::size_t kMostOpen = 4, kMostGiven = 32, kReach = 4096;  // failures; facts of one, and bytes that are read for them
   constexpr double kStated = 0.65;
   const auto end = std::min(message.place, run.steps.size());
   if (negates_anything(scene_.reading) || !scene_.reading.understood(message.text)) return;
@@ -409,9 +409,10 @@ void PassedOver::find_stated_value(const RunView& run, const FinalMessage& messa
     if (tool.reads || tool.group == 0) continue;
     ++looked;
     if (called_again(run, *failed, end) || user_replied(run, failed->step, end)) continue;
-    collect_facts(step.input, given, rules_.fact_words);
+    collect_facts(step.input.substr(0, kReach), given, rules_.fact_words);
     // A bare number may name the thing: "card 3307".
     std::erase_if(given, [](const Fact& fact) { return fact.kind != FactKind::kDate && fact.kind != FactKind::kTime && !fact.money; });
+    if (given.size() > kMostGiven) given.resize(kMostGiven);
     strike_known(run, failed->step, end, given);
     if (given.empty() || !states_any(given) || claims_.gives_its_reason(step) || claims_.has_word_of_reason(run, step)) continue;
     const FiringLine::Doubt doubt{"stated_value", failed->step, "the final message states what only the failed call was given"};
