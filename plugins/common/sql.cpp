@@ -41,4 +41,9 @@ bool has_statement(std::string_view input, Statement wanted) {
   return false;
 }
 
+bool only_queries(std::string_view input) {
+  return has_statement(input, Statement::kQuery) && !has_statement(input, Statement::kChangeRows) &&
+         !has_statement(input, Statement::kOther);
+}
+
 }  // namespace runwarden::plugins

@@ -19,4 +19,7 @@ enum class Statement : std::uint8_t {
 /// True when such a statement begins the input of a call, or, in JSON, one of its texts. Linear; any thread.
 [[nodiscard]] bool has_statement(std::string_view input, Statement wanted);
 
+/// True for the input of a call that has queries and no other statements. Linear; any thread.
+[[nodiscard]] bool only_queries(std::string_view input);
+
 }  // namespace runwarden::plugins

@@ -257,9 +257,7 @@ bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, const Told
   const auto& tool = scene_.recovery.meaning(step.name);
   if (changed_no_row(step)) return true;
   // A query that found nothing did what it was for.
-  const bool only_queries = has_statement(step.input, Statement::kQuery) && !has_statement(step.input, Statement::kChangeRows) &&
-                            !has_statement(step.input, Statement::kOther);
-  if (tool.reads || only_queries) return is_withheld(step.output, rules_.withheld_words);
+  if (tool.reads || only_queries(step.input)) return is_withheld(step.output, rules_.withheld_words);
   if (denies_now(run, at, step, tool) || answers_otherwise(step.input, step.output, told.any, rules_.outcome_words) ||
       waits_untold(run, at))
     return true;

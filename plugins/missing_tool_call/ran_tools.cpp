@@ -20,12 +20,6 @@ namespace {
 
 constexpr std::size_t kLongestRecord = 2000;  // bytes of arguments or an answer whose members are read one by one
 
-/// True for the arguments of a call that only queries a database.
-bool only_queries(std::string_view input) {
-  return has_statement(input, Statement::kQuery) && !has_statement(input, Statement::kChangeRows) &&
-         !has_statement(input, Statement::kOther);
-}
-
 /// True for the arguments of a call that only works something out: "26400/360*6".
 bool only_calculates(std::string_view input) {
   std::vector<double> results;
