@@ -15,8 +15,8 @@ class OutcomeReader {
  public:
   OutcomeReader(const Lexicon& lexicon, const ContentRules& content) : features_(lexicon, content) {}
 
-  /// How likely the output says that all or a part of what the call was to change was not changed, 0 to 1; 0 where it reports the deed as
-  /// done and counts nothing as 0. `groups` are the groups of the tool's verbs. Linear in the first kilobyte.
+  /// How likely the output says that all or a part of what the call was to change was not changed, 0 to 1. `groups` are the groups of the
+  /// tool's verbs. Linear in the input and the first kilobyte of the output.
   [[nodiscard]] double undone(const StepView& call, std::span<const std::uint16_t> groups);
 
  private:

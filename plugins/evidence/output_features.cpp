@@ -179,15 +179,12 @@ void OutputFeatures::add_reading(const StepView& call, std::span<const std::uint
   constexpr std::size_t kShortestReference = 4;  // bytes
   for (auto cues = reading_.cues; cues != 0; cues &= cues - 1) add(Kind::kCue, static_cast<std::uint64_t>(std::countr_zero(cues)));
   const auto& words = reading_.words;
-  const bool done = plugins::reports_done(reading_, groups, *lexicon_);
-  reports_done_ =
-      done && std::none_of(words.begin(), words.end(), [](const ReadWord& word) { return is_figure(word.text) && is_zero(word.text); });
   const bool reference = std::any_of(words.begin(), words.end(), [&](const ReadWord& word) {
     return word.text.size() >= kShortestReference && has_digit(word.text) && call.input.find(word.text) == std::string_view::npos;
   });
   if (reading_.denies) add(Kind::kReading, kDenies);
   if (reading_.admits()) add(Kind::kReading, kAdmits);
-  if (done) add(Kind::kReading, kReportsDone);
+  if (reports_done(reading_, groups, *lexicon_)) add(Kind::kReading, kReportsDone);
   if (negates_anything(reading_)) add(Kind::kReading, kNegates);
   if (reference) add(Kind::kReading, kNewReference);
   add(Kind::kReading, kClaims + std::min<std::uint64_t>(reading_.claims.size(), kMostClaims));
@@ -195,12 +192,14 @@ void OutputFeatures::add_reading(const StepView& call, std::span<const std::uint
 }
 
 void OutputFeatures::collect(const StepView& call, std::span<const std::uint16_t> groups, std::vector<std::uint16_t>& out) {
+  constexpr std::size_t kMostArguments = 64;  // each is compared with each member
   out.clear();
   out_ = &out;
   auto output = trim(answer_body(call.output));
   if (const auto inner = inner_output(output, content_->short_signs.text_envelopes(), inner_); !inner.empty()) output = trim(inner);
   output = output.substr(0, kReach);
   collect_values(call.input, content_->tools.calls, arguments_);
+  if (arguments_.size() > kMostArguments) arguments_.resize(kMostArguments);
   own_.clear();
   fold(std::string(call.name).append(" ").append(call.input.substr(0, kReach)), folded_);
   for_each_word(folded_, [&](std::string_view word) {

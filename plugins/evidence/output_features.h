@@ -30,10 +30,6 @@ class OutputFeatures {
   /// groups of the tool's verbs. Reads the first kilobyte. Linear.
   void collect(const StepView& call, std::span<const std::uint16_t> groups, std::vector<std::uint16_t>& out);
 
-  /// True when the output that was read last reports the call's own deed as done, ahead of any negation, and counts nothing as 0: "0
-  /// tickets exchanged".
-  [[nodiscard]] bool reports_done() const { return reports_done_; }
-
  private:
   enum class Kind : std::uint8_t;
 
@@ -54,7 +50,6 @@ class OutputFeatures {
   std::string folded_, inner_;
   HashSet own_;  // words of the call
   Reading reading_;
-  bool reports_done_ = false;
 };
 
 }  // namespace runwarden::plugins

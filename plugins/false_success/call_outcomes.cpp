@@ -421,6 +421,12 @@ bool CallOutcomes::repeats_outcome(const StepView& call) {
   return false;
 }
 
+/// True for a call whose only argument is the address of a page: what it returned is the page.
+bool CallOutcomes::opens_page(const StepView& call) {
+  collect_values(call.input, rules_.content.tools.calls, scene_.values);
+  return scene_.values.size() == 1 && is_page(scene_.values.front().text);
+}
+
 /// True for a call that was to change something and answered in few words without a failure.
 bool CallOutcomes::has_short_answer(const RunView& run, std::size_t at) {
   constexpr std::size_t kLongest = 600;  // bytes
@@ -431,15 +437,13 @@ bool CallOutcomes::has_short_answer(const RunView& run, std::size_t at) {
 }
 
 /// True when the learned reader takes the answer for a refusal, unless it tells some deed or the message in scene_.reading repeats the
-/// outcome that it tells. A page that was opened is no answer.
+/// outcome that it tells.
 bool CallOutcomes::reads_as_undone(const RunView& run, std::size_t at) {
   constexpr double kLine = 0.65;
   const auto& step = run.steps[at];
-  collect_values(step.input, rules_.content.tools.calls, scene_.values);
-  if (scene_.values.size() == 1 && is_page(scene_.values.front().text)) return false;
-  run.pace(step.output.size());
+  run.pace(step.input.size() + step.output.size());
   return reader_.undone(step, scene_.recovery.meaning(step.name).groups) >= kLine && !tells_deed_done(step.output) &&
-         !repeats_outcome(step);
+         !repeats_outcome(step) && !opens_page(step);
 }
 
 bool CallOutcomes::add_read(const RunView& run) {

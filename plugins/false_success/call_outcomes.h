@@ -54,6 +54,7 @@ class CallOutcomes {
   [[nodiscard]] std::size_t change_asked_about(const RunView& run, std::size_t at, bool failed);
   void find_followed_up(const RunView& run);
   [[nodiscard]] bool has_short_answer(const RunView& run, std::size_t at);
+  [[nodiscard]] bool opens_page(const StepView& call);
   [[nodiscard]] bool reads_as_undone(const RunView& run, std::size_t at);
   [[nodiscard]] bool tells_deed_done(std::string_view output);
   [[nodiscard]] bool repeats_outcome(const StepView& call);
