@@ -404,23 +404,6 @@ bool CallOutcomes::tells_deed_done(std::string_view output) {
   });
 }
 
-/// "Ticket 77 is closed", of {"subject": "Printer error", "status": "closed"}: the message in scene_.reading has a word that is a member's
-/// value in the answer, and not in the call.
-bool CallOutcomes::repeats_outcome(const StepView& call) {
-  using Token = JsonScanner::Token;
-  constexpr std::size_t kShortest = 4;  // bytes
-  JsonScanner cursor(trim(call.output));
-  for (auto token = cursor.next(); token != Token::kEnd && token != Token::kBad; token = cursor.next()) {
-    const auto value = cursor.text();
-    if (token != Token::kString || value.size() < kShortest || !std::all_of(value.begin(), value.end(), is_letter)) continue;
-    fold(value, scene_.folded);
-    const bool told = std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(),
-                                  [&](const ReadWord& word) { return word.text == scene_.folded; });
-    if (told && call.input.find(value) == std::string_view::npos) return true;
-  }
-  return false;
-}
-
 /// True for a call whose only argument is the address of a page: what it returned is the page.
 bool CallOutcomes::opens_page(const StepView& call) {
   collect_values(call.input, rules_.content.tools.calls, scene_.values);
@@ -436,14 +419,12 @@ bool CallOutcomes::has_short_answer(const RunView& run, std::size_t at) {
   return tool.group != 0 && !tool.reads && !tool.any_purpose && explains(step.output);
 }
 
-/// True when the learned reader takes the answer for a refusal, unless it tells some deed or the message in scene_.reading repeats the
-/// outcome that it tells.
+/// True when the learned reader takes the answer for a refusal, unless it tells some deed.
 bool CallOutcomes::reads_as_undone(const RunView& run, std::size_t at) {
   constexpr double kLine = 0.65;
   const auto& step = run.steps[at];
   run.pace(step.input.size() + step.output.size());
-  return reader_.undone(step, scene_.recovery.meaning(step.name).groups) >= kLine && !tells_deed_done(step.output) &&
-         !repeats_outcome(step) && !opens_page(step);
+  return reader_.undone(step, scene_.recovery.meaning(step.name).groups) >= kLine && !tells_deed_done(step.output) && !opens_page(step);
 }
 
 bool CallOutcomes::add_read(const RunView& run) {

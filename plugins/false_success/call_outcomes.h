@@ -23,7 +23,7 @@ class CallOutcomes {
   /// Fills failed and failures of the scene. Linear in the size of the run.
   void collect(const RunView& run);
   /// After collect(): reads the outputs of the last calls that changed something as a whole, with learned weights. Where one says that it
-  /// did not, marks the call as failed, too, and returns true. The final message must be in scene_.reading. Linear.
+  /// did not, marks the call as failed, too, and returns true. Linear.
   [[nodiscard]] bool add_read(const RunView& run);
   /// What is reported of a failure that the message claims as done; `message.found` false where only `success: true` claims it.
   [[nodiscard]] Finding finding(const RunView& run, const FailedStep& failed, const FinalMessage& message);
@@ -57,7 +57,6 @@ class CallOutcomes {
   [[nodiscard]] bool opens_page(const StepView& call);
   [[nodiscard]] bool reads_as_undone(const RunView& run, std::size_t at);
   [[nodiscard]] bool tells_deed_done(std::string_view output);
-  [[nodiscard]] bool repeats_outcome(const StepView& call);
   void sort_failed();
   [[nodiscard]] bool hard_word_in(const StepView& step);
   [[nodiscard]] bool refuses_in_words(const StepView& step, std::span<const std::uint16_t> groups);

@@ -261,9 +261,7 @@ bool FalseSuccess::judge(const RunView& run, Verdict& verdict) {
 
 /// Judges once more with the calls that only the learned reader takes for failed.
 void FalseSuccess::look_again(const RunView& run, Verdict& verdict) {
-  if (!rules_.soft_failures) return;
-  (void)find_final_message(run, rules_.lexicon, scene_.reading);
-  if (!outcomes_.add_read(run)) return;
+  if (!rules_.soft_failures || !outcomes_.add_read(run)) return;
   Verdict again;
   auto quiet = run;
   quiet.explanation = nullptr;
