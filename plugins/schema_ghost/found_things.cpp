@@ -17,6 +17,17 @@ bool is_number(std::string_view word) {
   return !word.empty() && word.size() <= kDigits && std::all_of(word.begin(), word.end(), is_digit);
 }
 
+/// True for a text with a short number behind a word: "pan (1)", "pan 1". A quick look at each digit.
+bool has_numbered_word(std::string_view text) {
+  for (std::size_t i = 1; i < text.size(); ++i) {
+    if (!is_digit(text[i]) || is_digit(text[i - 1])) continue;
+    const auto word = text.substr(0, i).find_last_not_of(" (");
+    const auto end = std::min(text.find_first_not_of("0123456789", i), text.size());
+    if (word != std::string_view::npos && word + 1 < i && is_letter(text[word]) && is_number(text.substr(i, end - i))) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 FoundThings::FoundThings(const GhostRules& rules, GhostScene& scene, Grounding& grounds) : rules_(rules), scene_(scene), grounds_(grounds) {
@@ -73,9 +84,11 @@ std::string_view FoundThings::thing_not_shown(std::string_view message) {
 
 /// True when the next call is given the thing: the agent takes it to be there.
 bool FoundThings::used_next(const RunView& run, std::size_t message, std::string_view thing) {
-  const auto next = std::find_if(run.steps.begin() + static_cast<std::ptrdiff_t>(message) + 1, run.steps.end(),
-                                 [](const StepView& step) { return step.kind != Kind::kModel; });
-  if (next == run.steps.end() || next->kind != Kind::kTool) return false;
+  constexpr std::size_t kReach = 8;  // steps
+  const auto begin = run.steps.begin() + static_cast<std::ptrdiff_t>(message) + 1;
+  const auto end = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(run.steps.size(), message + 1 + kReach));
+  const auto next = std::find_if(begin, end, [](const StepView& step) { return step.kind != Kind::kModel; });
+  if (next == end || next->kind != Kind::kTool) return false;
   run.pace(next->input.size());
   fold(next->input, folded_);
   return folded_.find(thing) != std::string::npos;
@@ -89,15 +102,19 @@ void FoundThings::find(const RunView& run, Verdict& verdict) {
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
     const auto& step = run.steps[i];
     run.pace(step.output.size());
-    if (step.kind == Kind::kTool && (scene_.hollow[i] || shows_nothing(step))) empty = i;
-    if (step.kind != Kind::kModel || empty == kNoStep || step.output.size() > kLongest || !finding_words_.finds(step.output)) continue;
+    if (step.kind != Kind::kModel || step.output.size() > kLongest || !has_numbered_word(step.output) || !finding_words_.finds(step.output))
+      continue;
+    // Most runs have no such message; then no output is read.
     if (shown_upto == 0) show(run.user_request, true);
     for (; shown_upto < i; ++shown_upto) {
       const auto& before = run.steps[shown_upto];
       run.pace(before.output.size());
-      if (before.kind == Kind::kTool) show(before.output, false);
       if (before.kind == Kind::kUser) show(before.said(), true);
+      if (before.kind != Kind::kTool) continue;
+      show(before.output, false);
+      if (scene_.hollow[shown_upto] || shows_nothing(before)) empty = shown_upto;
     }
+    if (empty == kNoStep) continue;
     const std::string thing(thing_not_shown(step.output));
     if (thing.empty() || !used_next(run, i, thing)) continue;
     const FiringLine::Doubt doubt{"found_nowhere", empty, "the agent says that it found something that no output shows"};
