@@ -1,11 +1,15 @@
 """Logistic regressions over features that a program prints as indexes: learned, checked with one author left out at a time, and written as C++."""
 
+import argparse
+import hashlib
 import json
+import pathlib
 import subprocess
 
 import numpy
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
+from weights_file import settle
 
 MOST = 127  # a weight is a signed byte
 
@@ -34,9 +38,12 @@ def printed_features(program, records):
     return subprocess.run([program], input=texts, capture_output=True, text=True, check=True).stdout.splitlines()
 
 
+def model(penalty):
+    return LogisticRegression(C=penalty, solver="liblinear", fit_intercept=False, random_state=0)
+
+
 def fit(rows, features, penalty):
-    model = LogisticRegression(C=penalty, solver="liblinear", fit_intercept=False, random_state=0)
-    return model.fit(rows.matrix(features), rows.labels, sample_weight=rows.weights)
+    return model(penalty).fit(rows.matrix(features), rows.labels, sample_weight=rows.weights)
 
 
 def cross_validate(rows, name, features, penalty):
@@ -46,8 +53,8 @@ def cross_validate(rows, name, features, penalty):
     probable = numpy.zeros(len(labels))
     for author in sorted(set(rows.authors)):
         held = authors == author
-        model = LogisticRegression(C=penalty, solver="liblinear", fit_intercept=False, random_state=0)
-        probable[held] = model.fit(seen[~held], labels[~held], sample_weight=weights[~held]).predict_proba(seen[held])[:, 1]
+        learned = model(penalty).fit(seen[~held], labels[~held], sample_weight=weights[~held])
+        probable[held] = learned.predict_proba(seen[held])[:, 1]
     print(f"{name}: {len(labels)} rows, {labels.sum()} of them so")
     for least in (0.3, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95):
         sure = probable >= least
@@ -56,9 +63,9 @@ def cross_validate(rows, name, features, penalty):
     return probable
 
 
-def table(name, model):
+def table(name, learned):
     """The weights as a C++ table of signed bytes, and what one unit of them is."""
-    weights = model.coef_[0]
+    weights = learned.coef_[0]
     unit = float(abs(weights).max()) / MOST
     line, body = "   ", []
     for one in numpy.rint(weights / unit).astype(int):
@@ -70,8 +77,23 @@ def table(name, model):
     return f"constexpr float {name}Unit = {unit:.9g}F;\nconstexpr std::int8_t {name}[] = {{\n" + "\n".join(body + [line]) + "\n};\n"
 
 
-def tables(script, digest, texts):
-    return (
+def learn(script, doc, read, features, penalty):
+    """Runs a script: FEATURES, the data, the measured data and the weights' file are its arguments. `read` gives the rows of each table by
+    its C++ name. Returns the exit code."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    for name in ("features", "data", "measured", "weights"):
+        parser.add_argument(name)
+    parser.add_argument("--check", action="store_true")
+    given = parser.parse_args()
+    rows = read(given.data, given.measured, given.features)
+    if not given.check:
+        for name, some in rows.items():
+            cross_validate(some, name, features, penalty)
+    digest = hashlib.sha256(pathlib.Path(given.data).read_bytes() + pathlib.Path(given.measured).read_bytes()).hexdigest()
+    texts = [table(name, fit(some, features, penalty)) for name, some in rows.items()]
+    text = (
         f"// Made by tests/learn/{script} from data with the SHA-256 {digest}; do not edit.\n"
         "namespace runwarden::plugins {\nnamespace {\n\n" + "\n".join(texts) + "\n}  // namespace\n}  // namespace runwarden::plugins\n"
     )
+    command = f"tests/learn/{script} {given.features} {given.data} {given.measured} {given.weights}"
+    return settle(given.weights, text, given.check, command)

@@ -8,13 +8,10 @@ at a time tells how often it is right. Writes WEIGHTS.inc, which the detectors a
 differs. Needs Debian's python3-sklearn; same data, same weights.
 """
 
-import argparse
-import hashlib
 import pathlib
 import sys
 
-from logistic import Rows, cross_validate, fit, printed_features, table, tables
-from weights_file import settle
+from logistic import Rows, learn, printed_features
 
 FEATURES = 1 << 15  # kSentenceFeatures
 PENALTY = 0.3
@@ -29,26 +26,8 @@ def read(path, measured, features):
     for line in pathlib.Path(measured).read_text(encoding="utf-8").splitlines():
         source, speaker, label, printed = line.split(",")
         rows[speaker].add(source, label, printed)
-    return rows
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("features")
-    parser.add_argument("data")
-    parser.add_argument("measured")
-    parser.add_argument("weights")
-    parser.add_argument("--check", action="store_true")
-    given = parser.parse_args()
-    rows = read(given.data, given.measured, given.features)
-    if not given.check:
-        for speaker, some in rows.items():
-            cross_validate(some, speaker, FEATURES, PENALTY)
-    digest = hashlib.sha256(pathlib.Path(given.data).read_bytes() + pathlib.Path(given.measured).read_bytes()).hexdigest()
-    text = tables("train_sentences.py", digest, [table(name, fit(rows[speaker], FEATURES, PENALTY)) for speaker, name in TABLES.items()])
-    command = f"tests/learn/train_sentences.py {given.features} {given.data} {given.measured} {given.weights}"
-    return settle(given.weights, text, given.check, command)
+    return {name: rows[speaker] for speaker, name in TABLES.items()}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(learn("train_sentences.py", __doc__, read, FEATURES, PENALTY))
