@@ -268,7 +268,7 @@ void FalseSuccess::look_again(const RunView& run, Verdict& verdict) {
   (void)judge_outcomes(quiet, again);
   for (auto& found : again.findings) {
     if (run.explanation != nullptr)
-      run.explanation->rule("read_outcome", "fires", found.primary_step, "learned from outputs that were labeled");
+      run.explanation->rule("read_outcome", "fires", found.primary_step, "read as a whole, the answer says that the action was not done");
     verdict.findings.push_back(std::move(found));
   }
 }
