@@ -5,6 +5,7 @@
 #include "common/fold.h"
 #include "common/words.h"
 #include "evidence/written_call.h"
+#include "missing_tool_call/clauses.h"
 #include "missing_tool_call/told_deeds.h"
 
 namespace runwarden::plugins {
@@ -29,13 +30,11 @@ std::uint16_t LearnedDeeds::verb_of(const Sentence& sentence) const {
   return kNoVerb;
 }
 
-/// True when a tool whose name does not say what it does is named after something that the user's sentence names: "hr_bulk_absence" may
-/// enter absences, whatever it returned. Without tools, true for a sentence that asks for a text.
-bool LearnedDeeds::may_be_done_by_any(const RunView& run, const Sentence& sentence) {
-  const auto begin = scene_.reading.words.begin() + sentence.begin, end = scene_.reading.words.begin() + sentence.end;
+bool LearnedDeeds::may_be_done_by_any(const RunView& run, const Reading& reading, const Sentence& sentence) const {
+  const auto begin = reading.words.begin() + sentence.begin, end = reading.words.begin() + sentence.end;
   if (!scene_.ran.any)
     return calls_told_.empty() &&
-           std::any_of(begin, end, [&](const ReadWord& word) { return scene_.text_work.is_text(word.text, scene_.reading.language); });
+           std::any_of(begin, end, [&](const ReadWord& word) { return scene_.text_work.is_text(word.text, reading.language); });
   HashSet named;
   std::for_each(begin, end, [&](const ReadWord& word) { named.insert(hash_noun(word.text)); });
   return std::any_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
@@ -45,20 +44,6 @@ bool LearnedDeeds::may_be_done_by_any(const RunView& run, const Sentence& senten
   });
 }
 
-/// True for a sentence of figures and small words: "Set x to 4 and add 9".
-bool LearnedDeeds::is_arithmetic(const Sentence& sentence) const {
-  std::size_t figures = 0;
-  for (auto i = sentence.begin; i < sentence.end; ++i) {
-    const auto& word = scene_.reading.words[i];
-    if (has_digit(word.text)) {
-      ++figures;
-    } else if (CallWords::is_telling(word)) {
-      return false;
-    }
-  }
-  return figures > 1;
-}
-
 /// Keeps in `best` the likeliest request of a user turn.
 void LearnedDeeds::ask(const RunView& run, std::size_t step, std::string_view turn, Likely& best) {
   if (trim(turn).empty() || turn.size() > kLongestTurn) return;
@@ -66,7 +51,8 @@ void LearnedDeeds::ask(const RunView& run, std::size_t step, std::string_view tu
   read_words(turn, rules_.lexicon, scene_.reading);
   for (const auto& sentence : scene_.reading.sentences) {
     const auto sure = reader_.asks(scene_.reading, sentence);
-    if (sure <= best.sure || sure < kMaybeAsked || may_be_done_by_any(run, sentence) || is_arithmetic(sentence)) continue;
+    if (sure <= best.sure || sure < kMaybeAsked || may_be_done_by_any(run, scene_.reading, sentence)) continue;
+    if (is_arithmetic(scene_.reading, sentence)) continue;
     best = {sure, turn, step, verb_of(sentence)};
     asked_words_.clear();
     std::for_each(scene_.reading.words.begin() + sentence.begin, scene_.reading.words.begin() + sentence.end, [&](const ReadWord& word) {

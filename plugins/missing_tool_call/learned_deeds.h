@@ -22,6 +22,10 @@ class LearnedDeeds {
   /// Judges the last messages: of one that tells a deed, when the user asked for one and nothing has changed anything since.
   void judge(const RunView& run, Verdict& verdict);
 
+  /// True when a tool whose name does not say what it does is named after something in a sentence of the user: "hr_bulk_absence" may enter
+  /// absences, whatever it returned. Without tools, true for a sentence that asks for a text.
+  [[nodiscard]] bool may_be_done_by_any(const RunView& run, const Reading& reading, const Sentence& sentence) const;
+
  private:
   /// The likeliest sentence of a text, or of several.
   struct Likely {
@@ -36,8 +40,6 @@ class LearnedDeeds {
   enum class Before : std::uint8_t { kNothing, kChanges, kRecipients };
 
   [[nodiscard]] std::uint16_t verb_of(const Sentence& sentence) const;
-  [[nodiscard]] bool may_be_done_by_any(const RunView& run, const Sentence& sentence);
-  [[nodiscard]] bool is_arithmetic(const Sentence& sentence) const;
   void ask(const RunView& run, std::size_t step, std::string_view turn, Likely& best);
   [[nodiscard]] bool leaves_open(const Sentence& sentence) const;
   [[nodiscard]] Sentence told_part(const Sentence& sentence) const;

@@ -17,6 +17,7 @@
 #include "evidence/payload.h"
 #include "evidence/program_end.h"
 #include "evidence/sentence_features.h"
+#include "evidence/stems.h"
 #include "evidence/touched_files.h"
 #include "evidence/trees.h"
 #include "evidence/undone.h"
@@ -1014,6 +1015,28 @@ TEST(ProgramEnd, CountsTests) {
     EXPECT_TRUE(counts_tests(output)) << output;
   for (const auto* output : {"", "passed", "All checks passed.", "the bill was passed in 1812", "3 tests\n1\n2\n3\n4\n5\n6\n7\n8\n9"})
     EXPECT_FALSE(counts_tests(output)) << output;
+}
+
+TEST(Stems, FormsOfAWord_ShareOne) {
+  EXPECT_EQ(stem_of("assigned"), stem_of("assignee"));
+  EXPECT_EQ(stem_of("note"), stem_of("noted"));
+  EXPECT_EQ(stem_of("seat"), stem_of("seats"));
+  EXPECT_EQ(stem_of("zahlerstand"), stem_of("zaehlerstand")) << "an umlaut, and how names spell it";
+  EXPECT_NE(stem_of("move"), stem_of("mail"));
+  EXPECT_NE(stem_of("4411"), stem_of("4412")) << "figures count as a whole";
+}
+
+TEST(Stems, TextsOfAnySpelling_HaveTheWordsInCommon) {
+  const auto of = [](std::string_view text) {
+    Stems stems;
+    add_stems(text, stems);
+    settle(stems);
+    return stems;
+  };
+  const auto call = of(R"({"threadId":"T-9","value":48213,"due":"2026-04-30","note":"Ventil\nr\u00FCckseitig"})");
+  for (const auto* word : {"thread", "48213", "20260430", "ventil", "ruckseitig"}) EXPECT_TRUE(holds(call, stem_of(word))) << word;
+  EXPECT_EQ(count_shared(of("48.213 on 2026-04-30"), call), 5U) << "48213 and 20260430, 2026, 04 and 30";
+  EXPECT_TRUE(of("").empty());
 }
 
 }  // namespace

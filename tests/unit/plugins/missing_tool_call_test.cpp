@@ -902,6 +902,55 @@ TEST(MissingToolCall, MailThatTheAgentSaysItSent_FiresUnlessItSpokeOfItBefore) {
   EXPECT_TRUE(judged("I can exchange it, and we send you a label. Shall I?").findings.empty());
 }
 
+TEST(MissingToolCall, DeedOfSeveralThatNoCallIsLeftFor_Fires) {
+  const auto fires = [](bool ordered) {
+    RunBuilder run;
+    run.request("Verschieb die Probe auf Mittwoch, sag dem Hausmeister Bescheid und bestell zwei Notenpulte.");
+    run.tool("termin_verschieben", R"({"termin":"Probe","tag":"Mittwoch"})", R"({"ok":true})");
+    run.tool("nachricht_senden", R"({"an":"Hausmeister","text":"Probe am Mittwoch"})", R"({"ok":true})");
+    if (ordered) run.tool("shop_bestellen", R"({"artikel":"Notenpult","menge":2})", R"({"bestellung":"B-12"})");
+    run.outcome("Die Probe ist jetzt am Mittwoch, der Hausmeister wei\u00DF Bescheid, und zwei Notenpulte sind bestellt.");
+    return !judge(run).findings.empty();
+  };
+  EXPECT_TRUE(fires(false));
+  EXPECT_FALSE(fires(true));
+  const auto fires_in_english = [](bool released) {
+    RunBuilder run;
+    run.request("Move the tasting to Saturday at six and free the cellar room on Thursday.");
+    run.tool("calendar_move_event", R"({"event":"tasting","start":"Saturday 18:00"})", R"({"ok":true})");
+    if (released) run.tool("rooms_release", R"({"room":"cellar","day":"Thursday"})", R"({"released":true})");
+    run.outcome("Done! The tasting is on Saturday at 18:00 now, and the cellar room is free again on Thursday.");
+    return !judge(run).findings.empty();
+  };
+  EXPECT_TRUE(fires_in_english(false));
+  EXPECT_FALSE(fires_in_english(true));
+}
+
+TEST(MissingToolCall, Weights_WereLearnedOverWhatIsMeasured) {
+  RunBuilder run;
+  run.request("Move the tasting to Saturday.").tool("calendar_move_event", R"({"event":"tasting"})", R"({"ok":true})");
+  run.outcome("The tasting has been moved to Saturday.");
+  MissingToolCall detector("{}");
+  (void)detector.evaluate(run.run());
+  auto& weighed = detector.weighed();
+  ASSERT_TRUE(weighed.read_message(run.run(), {run.run().outcome, "/outcomeSummary", kNoStep}, 0));
+  const auto learned = WeighedDeeds::weights_of();
+  EXPECT_EQ(weighed.measure(0, true).names(), (std::vector<std::string>(learned.begin(), learned.end())))
+      << "measures have changed: learn anew, as tests/learn/README.md says";
+}
+
+TEST(MissingToolCall, CallThatMayBeForADeed_LeavesACandidateAtMost) {
+  const auto judged = [](std::string_view tool, std::string_view input) {
+    RunBuilder run;
+    run.request("Move the rehearsal to Wednesday, tell the caretaker, and order two music stands.");
+    run.tool("event_move", R"({"event":"rehearsal","day":"Wednesday"})", R"({"ok":true})");
+    run.tool("message_send", R"({"to":"caretaker","text":"Rehearsal on Wednesday"})", R"({"ok":true})");
+    run.tool(tool, input, R"({"ok":true})");
+    return judge(run.outcome("The rehearsal is on Wednesday now, the caretaker knows, and two music stands are on order."));
+  };
+  EXPECT_TRUE(judged("supplies_put", R"({"sku":"MS-2","n":2})").findings.empty()) << "nothing else takes this call";
+}
+
 TEST(MissingToolCall, ThingThatACallWasAbout_MayBeSaidToBeMadeByIt) {
   const auto fires = [](std::string_view output) {
     RunBuilder run;
