@@ -9,6 +9,7 @@
 #include "api/cluster_walk.h"
 #include "api/subject.h"
 #include "base/case_fold.h"
+#include "base/digest.h"
 #include "base/json_members.h"
 #include "base/time_buckets.h"
 #include "base/time_text.h"
@@ -31,6 +32,7 @@ constexpr std::size_t kMostTailItems = 100;
 constexpr std::size_t kMostHistory = 1000;
 constexpr std::uint64_t kMostTailBytes = std::uint64_t{8} << 20;
 constexpr std::int64_t kMinuteMs = 60'000;
+constexpr std::size_t kTagDigits = 16;
 constexpr const char* kTailList = "/v1/tail";
 constexpr const char* kHistoryList = "/v1/clusters/{clusterId}/history";
 
@@ -301,10 +303,18 @@ bool matches_tag(std::string_view if_none_match, std::string_view tag) {
   return false;
 }
 
-// Includes the tenant, because a browser may send one tenant's tag with another tenant's session.
-std::string ClusterReads::tag(model::TenantId tenant) {
+// Includes the tenant, because a browser may send one tenant's tag with another tenant's session, and a digest of what is asked.
+std::string ClusterReads::tag(const Admission& admission) {
+  std::string asked(admission.route->pattern);
+  const auto add = [&asked](const std::string& part) { asked.append("\n").append(std::to_string(part.size())).append(":").append(part); };
+  for (const std::string& parameter : admission.parameters) add(parameter);
+  for (const auto& [name, value] : admission.query) {
+    add(name);
+    add(value);
+  }
+  const model::TenantId tenant = admission.principal->tenant;
   return "W/\"" + std::to_string(tenant) + "-" + std::to_string(groups_.last_commit(tenant)) + "-" +
-         std::to_string(clock_.wall_ms() / kMinuteMs) + "\"";
+         std::to_string(clock_.wall_ms() / kMinuteMs) + "-" + to_hex(sha256(asked)).substr(0, kTagDigits) + "\"";
 }
 
 ClusterWindow ClusterReads::window_of(model::TenantId tenant, const model::Cluster& cluster, const store::Span& span) {

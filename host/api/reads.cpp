@@ -166,7 +166,7 @@ std::string list_json(const store::Page<Record>& page, const std::string& next_c
 // The first lease refuses requests before any work; each answer resizes it as soon as its size is known.
 Result<Reads::Answer> Reads::answer(const Admission& admission) {
   // Read before the work, so that a commit in between leads to another tag.
-  const std::string tag = bears_tag(admission.route->id) ? clusters_.tag(admission.principal->tenant) : std::string();
+  const std::string tag = bears_tag(admission.route->id) ? clusters_.tag(admission) : std::string();
   const bool not_modified = !tag.empty() && matches_tag(admission.if_none_match, tag);
   // "*" also matches if the client has seen no answer, so the work has to find out whether there is one.
   const bool any_tag = admission.if_none_match.find('*') != std::string::npos;
