@@ -15,13 +15,18 @@ constexpr int kRetryS = 2;               // exporters wait at most for their own
 constexpr std::size_t kMostReasons = 5;  // per answer
 constexpr std::size_t kShownName = 80;   // characters of a span's name in a message
 
+std::string shown(const intake::otlp::Span& span) {
+  const std::string name = "span \"" + std::string(span.name.substr(0, kShownName)) + "\"";
+  return span.span_id.empty() ? name : name + " (" + std::string(span.span_id) + ")";
+}
+
 // Groups the spans of a request by trace and counts those that cannot be accepted.
 class Collector final : public intake::otlp::SpanSink {
  public:
   Collector(const model::SpanMapping& mapping, std::size_t max_spans) : mapping_(mapping), max_spans_(max_spans) {}
 
   void take(intake::otlp::Span& span, const intake::otlp::Origin& origin) override {
-    if (!span.fault.empty()) return reject("span \"" + std::string(span.name.substr(0, kShownName)) + "\" " + span.fault);
+    if (!span.fault.empty()) return reject(shown(span) + " " + span.fault);
     if (accepted_ == max_spans_) {
       return reject("the request contains more than " + std::to_string(max_spans_) + " spans; lower the exporter's batch size");
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -18,6 +19,9 @@ struct DecodeLimits {
   std::size_t max_values = 100'000;    // of a span, including those in lists and maps
   std::size_t max_resource_values = 10'000;
 };
+
+// What is said of a span with more values than that.
+std::string too_many_values(std::size_t max_values);
 
 // Receives the spans of a request. A span, its origin and all that they refer to are valid only during the call.
 class SpanSink {

@@ -418,7 +418,7 @@ class RequestReader final : public JsonEvents {
 
   bool take_value() {
     if (budget_ > 0) return budget_-- > 0;
-    note("has more attributes and values than allowed per span");
+    note(too_many_values(limits_.max_values));
     return false;
   }
 

@@ -34,10 +34,11 @@ struct Budget {
   std::size_t left = 0;
   int max_depth = 0;
   std::string fault = {};
+  const std::size_t most = left;
 
   bool take() {
     if (left > 0) return left-- > 0;
-    if (fault.empty()) fault = "has more attributes and values than allowed per span";
+    if (fault.empty()) fault = too_many_values(most);
     return false;
   }
   bool allows(int depth) {
@@ -269,6 +270,11 @@ Status decode_protobuf(std::string_view body, const DecodeLimits& limits, SpanSi
                  {}};
   }
   return Nothing{};
+}
+
+std::string too_many_values(std::size_t max_values) {
+  return "has more than " + std::to_string(max_values) +
+         " attributes, events and values in lists and maps; record fewer, or lower the attribute limits of the SDK";
 }
 
 Status decode(std::string_view body, Encoding encoding, const DecodeLimits& limits, SpanSink& sink) {

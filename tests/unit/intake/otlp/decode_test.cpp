@@ -309,8 +309,8 @@ TEST(OtlpDecode, NestingAndNumberOfValues_AreBounded) {
   limits.max_values = 2;
   OtlpSpan span;
   span.attributes = {{"a", true}, {"b", true}, {"c", true}};
-  EXPECT_THAT(decoded(test::otlp_protobuf({span}), Encoding::protobuf, limits).at(0).span.fault, HasSubstr("more attributes"));
-  EXPECT_THAT(decoded_json(test::otlp_json({span}), limits).at(0).span.fault, HasSubstr("more attributes"));
+  EXPECT_THAT(decoded(test::otlp_protobuf({span}), Encoding::protobuf, limits).at(0).span.fault, HasSubstr("more than 2 attributes"));
+  EXPECT_THAT(decoded_json(test::otlp_json({span}), limits).at(0).span.fault, HasSubstr("more than 2 attributes"));
 }
 
 TEST(OtlpDecode, DeepProtobuf_CostsItsSpanAndNoStack) {
