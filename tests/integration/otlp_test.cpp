@@ -297,6 +297,17 @@ TEST_F(OtlpServer, ABadSpan_IsTheOnlyOneRefused) {
   EXPECT_THAT(service_.request("GET /metrics HTTP/1.1\r\nHost: t\r\n\r\n").body, HasSubstr("runwarden_otlp_spans_total{result=\"rejected\"} 2"));
 }
 
+TEST_F(OtlpServer, ASpanWithABadParentId_IsRefused_AndDoesNotEndItsRun) {
+  OtlpSpan part = refund(1)[0];
+  part.parent_id = "abc";
+  const HttpAnswer answer = send(otlp_json({part, refund(1)[1]}));
+  EXPECT_EQ(answer.status, 200);
+  const json partial = json::parse(answer.body)["partialSuccess"];
+  EXPECT_EQ(partial["rejectedSpans"], "1");
+  EXPECT_THAT(partial["errorMessage"].get<std::string>(), HasSubstr("(000000000000000b) has a parentSpanId"));
+  EXPECT_EQ(get("/v1/runs/" + trace_id(1))["state"], "open");
+}
+
 TEST_F(OtlpServer, ManyTracesInOneRequest_AreManyRuns) {
   std::vector<OtlpSpan> spans;
   for (int trace = 1; trace <= 20; ++trace) {

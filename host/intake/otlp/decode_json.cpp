@@ -22,6 +22,8 @@ constexpr int kDepthOfAValue = 5;                // {"kvlistValue":{"values":[{"
 constexpr std::size_t kMostOrigins = 100'000;    // resource values and scopes in a request that has spans before them
 constexpr std::size_t kUsualSpanBytes = 16'384;  // attributes and their texts
 constexpr std::size_t kUsualResourceBytes = 2048;
+constexpr std::size_t kTraceIdDigits = 32;
+constexpr std::size_t kSpanIdDigits = 16;
 constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
 
 // The names that have a meaning somewhere in a request, the most frequent first.
@@ -310,7 +312,10 @@ class RequestReader final : public JsonEvents {
 
   bool refuse_value() { return stop(place() + " must be " + expected(frames_.back().in, key_)); }
 
-  bool skip_unknown() { return expected(frames_.back().in, key_) == nullptr ? skip() : refuse_value(); }
+  bool skip_unknown() {
+    if (frames_.back().in == In::span && key_ == Key::parent_span_id) bad_parent_ = true;
+    return expected(frames_.back().in, key_) == nullptr ? skip() : refuse_value();
+  }
 
   bool push(Frame frame) {
     frame.key = key_;
@@ -386,6 +391,7 @@ class RequestReader final : public JsonEvents {
     arena_ = &span_arena_.get();
     budget_ = limits_.max_values;
     value_fault_.clear();
+    bad_parent_ = false;
     return push({In::span});
   }
 
@@ -464,11 +470,20 @@ class RequestReader final : public JsonEvents {
     return true;
   }
 
+  // Some exporters write a root span's parent as all zeros.
+  bool take_parent(const JsonScalar& value) {
+    take_id(value, kSpanIdDigits, span_.parent_span_id);
+    const bool is_zero = value.text.find_first_not_of('0') == std::string::npos;
+    const bool no_parent = value.type == JsonScalar::Type::string && (value.text.empty() || (value.text.size() == kSpanIdDigits && is_zero));
+    bad_parent_ = span_.parent_span_id.empty() && !no_parent;
+    return true;
+  }
+
   bool take_of_span(const JsonScalar& value) {
     switch (key_) {
-      case Key::trace_id: return take_id(value, 32, span_.trace_id);
-      case Key::span_id: return take_id(value, 16, span_.span_id);
-      case Key::parent_span_id: return take_id(value, 16, span_.parent_span_id);
+      case Key::trace_id: return take_id(value, kTraceIdDigits, span_.trace_id);
+      case Key::span_id: return take_id(value, kSpanIdDigits, span_.span_id);
+      case Key::parent_span_id: return take_parent(value);
       case Key::name: return take_text(value, span_.name);
       case Key::start_time_unix_nano: return take(integer_of<std::uint64_t>(value), span_.start_ns);
       case Key::end_time_unix_nano: return take(integer_of<std::uint64_t>(value), span_.end_ns);
@@ -521,6 +536,8 @@ class RequestReader final : public JsonEvents {
       span_.fault = "has a traceId that is not 32 hexadecimal digits, not all zero";
     } else if (span_.span_id.empty()) {
       span_.fault = "has a spanId that is not 16 hexadecimal digits, not all zero";
+    } else if (bad_parent_) {
+      span_.fault = "has a parentSpanId that is not 16 hexadecimal digits; leave it empty in a root span";
     } else {
       span_.fault = std::move(value_fault_);
     }
@@ -544,6 +561,7 @@ class RequestReader final : public JsonEvents {
   Arena* arena_ = nullptr;  // receives the values: one of these two
   std::size_t budget_ = 0;
   std::string value_fault_;
+  bool bad_parent_ = false;
   bool saw_scopes_ = false;
   bool saw_spans_ = false;
   std::size_t resources_ = 0;

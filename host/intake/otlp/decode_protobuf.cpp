@@ -166,13 +166,27 @@ std::string_view id_of(std::string_view bytes, std::size_t wanted, Arena& arena)
   return keep_text(arena, bytes_to_hex(bytes));
 }
 
+// False if the id has another length. An empty one, or one of zeros, as some exporters write it, is that of a root span.
+bool read_parent_id(std::string_view bytes, Arena& arena, Span& span) {
+  span.parent_span_id = id_of(bytes, kSpanIdBytes, arena);
+  return bytes.empty() || bytes.size() == kSpanIdBytes;
+}
+
+std::string id_fault(const Span& span, bool bad_parent) {
+  if (span.trace_id.empty()) return "has a traceId that is not 16 bytes, not all zero";
+  if (span.span_id.empty()) return "has a spanId that is not 8 bytes, not all zero";
+  if (bad_parent) return "has a parentSpanId that is not 8 bytes; leave it empty in a root span";
+  return {};
+}
+
 void read_span(Reader in, const DecodeLimits& limits, Arena& arena, Span& span) {
   Budget budget{arena, limits.max_values, limits.max_value_depth};
+  bool bad_parent = false;
   while (in.next()) {
     switch (in.tag_and_type()) {
       case bytes_tag(1): span.trace_id = id_of(view_of(in), kTraceIdBytes, arena); break;
       case bytes_tag(2): span.span_id = id_of(view_of(in), kSpanIdBytes, arena); break;
-      case bytes_tag(4): span.parent_span_id = id_of(view_of(in), kSpanIdBytes, arena); break;
+      case bytes_tag(4): bad_parent = !read_parent_id(view_of(in), arena, span); break;
       case bytes_tag(5): span.name = view_of(in); break;
       case tag(7, pbf_wire_type::fixed64): span.start_ns = in.get_fixed64(); break;
       case tag(8, pbf_wire_type::fixed64): span.end_ns = in.get_fixed64(); break;
@@ -187,13 +201,8 @@ void read_span(Reader in, const DecodeLimits& limits, Arena& arena, Span& span) 
       default: in.skip();
     }
   }
-  if (span.trace_id.empty()) {
-    span.fault = "has a traceId that is not 16 bytes, not all zero";
-  } else if (span.span_id.empty()) {
-    span.fault = "has a spanId that is not 8 bytes, not all zero";
-  } else {
-    span.fault = std::move(budget.fault);
-  }
+  span.fault = id_fault(span, bad_parent);
+  if (span.fault.empty()) span.fault = std::move(budget.fault);
 }
 
 void read_scope_spans(Reader in, const Attributes& resource, const DecodeLimits& limits, SpanSink& sink) {

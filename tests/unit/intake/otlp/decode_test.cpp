@@ -174,6 +174,26 @@ TEST(OtlpDecode, ABadId_CostsItsOwnSpan) {
   EXPECT_EQ(spans[1].span.fault, "");
 }
 
+TEST(OtlpDecode, ABadParentId_CostsItsOwnSpan_AndMakesItNoRoot) {
+  const auto fault = [](const std::string& parent) {
+    const auto spans = decoded_json(with_members(R"("parentSpanId":)" + parent));
+    return spans.size() == 1 ? spans[0].span.fault : "no span";
+  };
+  for (const char* bad : {R"("abc")", R"("b7ad6b716920333g")", R"("000")", "12", "true", "{}", "[]"}) {
+    EXPECT_THAT(fault(bad), HasSubstr("parentSpanId")) << bad;
+  }
+  for (const char* none : {R"("")", "null", R"("0000000000000000")", R"("B7AD6B7169203332")"}) EXPECT_EQ(fault(none), "") << none;
+  OtlpSpan bad;
+  bad.parent_id = "0af765";
+  OtlpSpan zero;
+  zero.parent_id = "0000000000000000";
+  const auto spans = decoded(test::otlp_protobuf({bad, zero}), Encoding::protobuf);
+  ASSERT_EQ(spans.size(), 2u);
+  EXPECT_THAT(spans[0].span.fault, HasSubstr("parentSpanId"));
+  EXPECT_EQ(spans[1].span.fault, "");
+  EXPECT_EQ(spans[1].span.parent_span_id, "");
+}
+
 TEST(OtlpDecode, Numbers_AreTextsOrNumbers) {
   EXPECT_EQ(value_of(R"({"intValue":"9007199254740993"})").integer, 9'007'199'254'740'993);
   EXPECT_EQ(value_of(R"({"intValue":131})").integer, 131);
