@@ -12,8 +12,8 @@ constexpr std::string_view kRun[] = {"runId", "success", "steps", "metadata", "s
 constexpr std::string_view kStep[] = {"stepId", "stepKind", "retryCount", "metadata", "startedAt", "endedAt", "at"};
 constexpr std::string_view kEvent[] = {"type",    "eventId",   "retryCount", "metadata", "at",
                                        "success", "startedAt", "endedAt",    "stepId",   "stepKind"};
-constexpr std::string_view kSpan[] = {"type",    "spanId", "parentSpanId", "root", "scope",    "spanKind",
-                                      "startNs", "endNs",  "status",       "ok",   "spoke", "metadata", "from"};
+constexpr std::string_view kSpan[] = {"type",  "spanId", "parentSpanId", "root",  "spanKind", "startNs",
+                                      "endNs", "status", "ok",           "spoke", "metadata", "from"};
 constexpr std::string_view kMetadata[] = {"costUsd", "inputTokens"};
 constexpr std::string_view kChange[] = {"kind", "at"};
 constexpr std::string_view kPolicy[] = {"policy", "revision", "at"};

@@ -494,12 +494,19 @@ TEST_F(OtlpRedaction, Secrets_AreTakenOutBeforeSpansAreStored) {
   spans[0].attributes.push_back({"gen_ai.tool.call.result", text("internal note")});
   spans[2].attributes.push_back({"session.id", text("hidden-session")});
   ASSERT_EQ(send(otlp_json(spans)).status, 200);
+  OtlpSpan aside = spans[2];
+  aside.span_id = "000000000000000d";
+  aside.parent_id = "000000000000000a";
+  aside.attributes = {};
+  ASSERT_EQ(send(otlp_json({aside}, "client of carol@example.com")).status, 200);
+  const HttpAnswer mapping = service_.get("/v1/runs/" + trace_id(1) + "/mapping", key_);
+  EXPECT_EQ(json::parse(mapping.body)["ignoredSpans"][0]["scope"], "client of [redacted:email]");
   const HttpAnswer open = service_.get("/v1/runs/" + trace_id(1), key_);
   EXPECT_EQ(open.status, 200);
   EXPECT_THAT(open.body, HasSubstr("[redacted:"));
   const CommandResult exported = service_.cli({"export", "--tenant", "acme"});
   EXPECT_THAT(exported.out, HasSubstr("otlp_span"));
-  for (const char* secret : {"tops3cret", "bob@example.com", "internal note", "hidden-session"}) {
+  for (const char* secret : {"tops3cret", "bob@example.com", "carol@example.com", "internal note", "hidden-session"}) {
     EXPECT_EQ(open.body.find(secret), std::string::npos) << secret;
     EXPECT_EQ(exported.out.find(secret), std::string::npos) << secret;
   }

@@ -135,6 +135,7 @@ TEST(Redactor, APointerIntoARunMeansTheSpansOfATraceToo) {
              R"("metadata":{"sessionId":"[redacted:session]"},"from":"a=b"})"},
         },
         DocumentKind::span);
+  check(rules({kCard}), {{R"({"spanName":"chat","scope":"4111 1111 1111 1111"})", R"({"spanName":"chat","scope":"[redacted:card]"})"}}, DocumentKind::span);
   const char* kept = R"({"type":"otlp_span","spanId":"4111111111111111","parentSpanId":"4111111111111111","spanKind":"tool","status":"failed"})";
   check(rules({kCard, {By::key, "*span*", "s"}, {By::key, "status", "s"}}), {{kept, kept}}, DocumentKind::span);
 }
