@@ -175,9 +175,11 @@ void Asked::rotate() {
   if (!overlap_ms.ok()) return answer(overlap_ms.error());
   write([overlap_ms = *overlap_ms](Asked& in) -> std::optional<Answer> {
     const std::int64_t now_ms = in.parts.clock.wall_ms();
+    Status rotated = Nothing{};
     const auto changed = in.webhooks().change_endpoint(in.tenant(), in.endpoint_id(),
-                                                       [&](model::Endpoint& one) { webhooks::rotate(one, overlap_ms, now_ms); });
+                                                       [&](model::Endpoint& one) { rotated = webhooks::rotate(one, overlap_ms, now_ms); });
     if (!changed) return Answer(in.no_such_webhook());
+    if (!rotated.ok()) return Answer(std::move(rotated.error()));
     http::Reply reply = reply_of(200, webhooks::endpoint_json(*changed, webhooks::SecretToo::yes));
     reply.headers.push_back({"Cache-Control", "no-store"});
     return Answer(std::move(reply));

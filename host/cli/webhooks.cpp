@@ -149,9 +149,11 @@ int WebhookCommand::remove() {
 int WebhookCommand::rotate() {
   const auto overlap_ms = webhooks::read_overlap(options_.overlap);
   if (!open()) return kWanting;
+  Status rotated = Nothing{};
   const auto changed = webhooks().change_endpoint(
-      tenant_, options_.endpoint, [&](model::Endpoint& one) { webhooks::rotate(one, *overlap_ms, clock_.wall_ms()); });
+      tenant_, options_.endpoint, [&](model::Endpoint& one) { rotated = webhooks::rotate(one, *overlap_ms, clock_.wall_ms()); });
   if (!changed) return refuse_unknown();
+  if (!rotated.ok()) return context_.refuse(rotated.error().detail);
   context_.out << changed->id << " " << webhooks::secret_text(changed->secret) << "\n";
   if (*overlap_ms > 0) context_.err << "the previous secret also signs until " << format_time(changed->previous_until_ms) << "\n";
   return context_.finish();

@@ -180,10 +180,19 @@ void set_disabled(model::Endpoint& endpoint, model::Endpoint::Disabled disabled)
   if (disabled == model::Endpoint::Disabled::no) endpoint.failing_since_ms = model::kNever;
 }
 
-void rotate(model::Endpoint& endpoint, std::int64_t overlap_ms, std::int64_t now_ms) {
+Status rotate(model::Endpoint& endpoint, std::int64_t overlap_ms, std::int64_t now_ms) {
+  const bool overlaps = !endpoint.previous_secret.empty() && now_ms < endpoint.previous_until_ms;
+  if (overlaps && overlap_ms > 0) {
+    return Error{Code::conflict,
+                 "the previous secret also signs until " + format_time(endpoint.previous_until_ms) +
+                     "; rotate after that, or with an overlap of 0 so that only the new secret signs from now on",
+                 {},
+                 {}};
+  }
   endpoint.previous_secret = overlap_ms > 0 ? endpoint.secret : std::string();
   endpoint.previous_until_ms = now_ms + overlap_ms;
   endpoint.secret = make_secret();
+  return Nothing{};
 }
 
 }  // namespace runwarden::webhooks

@@ -37,7 +37,8 @@ Result<ReplayRequest> read_replay(std::string_view body);
 
 // Enabling an endpoint also clears how long it has been failing.
 void set_disabled(model::Endpoint& endpoint, model::Endpoint::Disabled disabled);
-// Gives the endpoint a new secret. The previous one also signs for `overlap_ms`.
-void rotate(model::Endpoint& endpoint, std::int64_t overlap_ms, std::int64_t now_ms);
+// Gives the endpoint a new secret. The previous one also signs for `overlap_ms`. conflict, and no change, while the one before still signs,
+// unless `overlap_ms` is 0.
+Status rotate(model::Endpoint& endpoint, std::int64_t overlap_ms, std::int64_t now_ms);
 
 }  // namespace runwarden::webhooks

@@ -699,6 +699,7 @@ class Openapi : public testing::Test {
     post(404, one + "/replay", json{{"deliveryId", "wd_0199a3f47c1e70008000010000000001"}});
     post(422, one + "/replay", json::object());
     EXPECT_NE(json::parse(post(200, one + "/rotate", json{{"overlap", "1h"}}).body)["secret"], added["secret"]);
+    post(409, one + "/rotate", json::object());
     post(422, one + "/rotate", json{{"overlap", "forever"}});
     EXPECT_EQ(json::parse(post(200, one + "/disable", json::object()).body)["state"], "disabled");
     EXPECT_EQ(json::parse(post(200, one + "/enable", json::object()).body)["state"], "active");

@@ -236,6 +236,10 @@ TEST_F(WebhooksService, Rotated_BothSecretsSign) {
   EXPECT_EQ(json::parse(came[0].body)["type"], "webhook.test");
   EXPECT_TRUE(is_signed_by(came[0], added.secret));
   EXPECT_TRUE(is_signed_by(came[0], fresh));
+  EXPECT_EQ(post(added.path() + "/rotate", R"({"overlap": "24h"})").status, 409) << "the first overlap goes on";
+  const CommandResult by_command = service_.cli({"webhooks", "rotate", "--tenant", "acme", added.id});
+  EXPECT_EQ(by_command.exit_code, 1);
+  EXPECT_NE(by_command.err.find("overlap of 0"), std::string::npos) << by_command.err;
   ASSERT_EQ(post(added.path() + "/rotate", R"({"overlap": "0s"})").status, 200);
   EXPECT_EQ(post(added.path() + "/test").status, 202);
   came = receiver.wait_for("/hook", 2);

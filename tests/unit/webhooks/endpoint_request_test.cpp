@@ -78,12 +78,27 @@ TEST(Rotation, OverlapIsADuration) {
 TEST(Rotation, PreviousSecretIsKeptForTheOverlap) {
   model::Endpoint endpoint;
   endpoint.secret = "first";
-  rotate(endpoint, 1000, 5000);
+  ASSERT_TRUE(rotate(endpoint, 1000, 5000).ok());
   EXPECT_EQ(endpoint.previous_secret, "first");
   EXPECT_EQ(endpoint.previous_until_ms, 6000);
   EXPECT_EQ(endpoint.secret.size(), model::kSecretBytes);
-  rotate(endpoint, 0, 5000);
+  ASSERT_TRUE(rotate(endpoint, 0, 5000).ok());
   EXPECT_EQ(endpoint.previous_secret, "");
+}
+
+TEST(Rotation, DuringAnOverlap_IsRefused_UnlessItEndsTheOverlap) {
+  model::Endpoint endpoint;
+  endpoint.secret = "first";
+  ASSERT_TRUE(rotate(endpoint, 1000, 5000).ok());
+  const std::string second = endpoint.secret;
+  const Status again = rotate(endpoint, 1000, 5999);
+  ASSERT_FALSE(again.ok());
+  EXPECT_EQ(again.error().code, Code::conflict);
+  EXPECT_NE(again.error().detail.find("1970-01-01T00:00:06.000Z"), std::string::npos) << again.error().detail;
+  EXPECT_EQ(endpoint.secret, second);
+  EXPECT_EQ(endpoint.previous_secret, "first");
+  ASSERT_TRUE(rotate(endpoint, 1000, 6000).ok()) << "the overlap is over";
+  EXPECT_EQ(endpoint.previous_secret, second);
 }
 
 TEST(Replay, OneDeliveryOrTheDeadOnes) {
