@@ -96,6 +96,12 @@ bool is_address_with_dot(std::string_view host) {
   return is_hex ? last.find_first_not_of("0123456789abcdefABCDEF", 2) == std::string_view::npos : ascii::is_number(last);
 }
 
+// libcurl takes one to three slashes after the scheme, and reads what follows as the host.
+bool has_host_after_two_slashes(std::string_view url) {
+  const std::string_view behind = url.substr(std::min(url.find(':'), url.size()));
+  return behind.starts_with("://") && !behind.starts_with(":///");
+}
+
 std::string without_dot(CURLU* url, std::string host) {
   host.pop_back();
   curl_url_set(url, CURLUPART_HOST, host.c_str(), 0);
@@ -198,7 +204,7 @@ CheckedUrl check_url(const std::string& url, const AddressRules& rules) {
   if (!parsed) return {{}, "must be a URL such as https://hooks.example.com/runwarden", {}};
   std::string host = folded(part(parsed.get(), CURLUPART_HOST));
   if (host.starts_with('[') && host.ends_with(']')) host = host.substr(1, host.size() - 2);
-  if (host.empty()) return {{}, "must name a host", {}};
+  if (host.empty() || !has_host_after_two_slashes(url)) return {{}, "must name a host after \"//\"", {}};
   return {std::move(host), fault_of(parsed.get(), text, rules), std::move(text)};
 }
 

@@ -109,6 +109,14 @@ TEST(WebhookUrl, WhatIsRefused) {
   EXPECT_NE(fault("https://x/" + std::string(3000, 'a')), "");
 }
 
+TEST(WebhookUrl, WithoutAHost_IsRefused) {
+  for (const char* url : {"http:///127.0.0.1:18750/200", "http:///x", "https:///x", "https:/x", "https:////x", "HTTPS:///x", "https:///10.0.0.1./"}) {
+    EXPECT_NE(fault(url, true), "") << url;
+  }
+  EXPECT_EQ(fault("https:///x"), "must name a host after \"//\"");
+  EXPECT_EQ(fault("HTTPS://x//y"), "");
+}
+
 TEST(WebhookUrl, ADotAfterAnAddress_IsLeftOut) {
   for (const auto& [url, requested] : {std::pair{"https://10.0.0.1./", "https://10.0.0.1/"},
                                        {"https://10.0.0.1.:8443/a?b=c.", "https://10.0.0.1:8443/a?b=c."},
