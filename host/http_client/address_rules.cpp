@@ -121,7 +121,8 @@ std::optional<std::string> fault_of(CURLU* url, const std::string& text, const A
   const int port = std::atoi(port_text.c_str());
   const bool good = port >= kFirstFreePort || port == 443 || (port == 80 && rules.allows_http());
   if (good) return std::nullopt;
-  return "must not name port " + port_text + "; the only allowed port below 1024 is 443";
+  const char* const allowed = rules.allows_http() ? "the only allowed ports below 1024 are 80 and 443" : "the only allowed port below 1024 is 443";
+  return "must not name port " + port_text + "; " + allowed;
 }
 
 }  // namespace

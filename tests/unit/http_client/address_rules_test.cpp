@@ -117,6 +117,11 @@ TEST(WebhookUrl, WithoutAHost_IsRefused) {
   EXPECT_EQ(fault("HTTPS://x//y"), "");
 }
 
+TEST(WebhookUrl, ARefusedPort_IsToldWhichAreTaken) {
+  EXPECT_EQ(fault("http://127.0.0.1:22/", true), "must not name port 22; the only allowed ports below 1024 are 80 and 443");
+  EXPECT_EQ(fault("https://127.0.0.1:80/"), "must not name port 80; the only allowed port below 1024 is 443");
+}
+
 TEST(WebhookUrl, ADotAfterAnAddress_IsLeftOut) {
   for (const auto& [url, requested] : {std::pair{"https://10.0.0.1./", "https://10.0.0.1/"},
                                        {"https://10.0.0.1.:8443/a?b=c.", "https://10.0.0.1:8443/a?b=c."},
