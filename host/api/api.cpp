@@ -442,17 +442,21 @@ std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) 
                          head.request_id);
   }
   http::Accepted accepted;
-  const bool otlp = is_otlp(admission.route->id);
+  const RouteId route = admission.route->id;
+  const bool otlp = is_otlp(route);
   // The body of a GET is read and ignored: RFC 9110, section 9.3.1, gives it no meaning.
   accepted.max_body_bytes = otlp ? parts_.limits.otlp_max_body_bytes : parts_.limits.max_body_bytes;
   accepted.limit_name = otlp ? "limits.otlp_max_body_bytes" : "limits.max_body_bytes";
+  if (otlp) accepted.when_too_large = "lower the exporter's batch size";
+  if (route == RouteId::ingest_runs) accepted.when_too_large = "send less in one request (a long run can be streamed as events)";
   if (admission.media == Media::ndjson) {
     accepted.form = http::BodyForm::lines;
     accepted.max_batch_bytes = parts_.limits.max_batch_bytes;
     accepted.limit_name = "limits.max_batch_bytes";
+    accepted.when_too_large = "send fewer lines in one request";
     accepted.max_lines = parts_.limits.max_batch_runs;
   }
-  if (admission.route->id == RouteId::session) {
+  if (route == RouteId::session) {
     accepted.max_body_bytes = kMaxLoginBytes;
     accepted.limit_name = {};
   }

@@ -28,14 +28,10 @@ bool visible_ascii(const std::string& text) {
   return !text.empty() && text.size() <= 128 && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c < 127; });
 }
 
-Error too_large(std::uint64_t limit, std::string_view name) {
+Error too_large(std::uint64_t limit, std::string_view name, std::string_view remedy) {
   const std::string bytes = std::to_string(limit) + " bytes";
   const std::string over = name.empty() ? "the limit of " + bytes + " (decoded)" : std::string(name) + " (" + bytes + ", decoded)";
-  return {Code::payload_too_large,
-          "the body exceeds " + over + "; send less in one request" +
-              (name.empty() ? "" : " (a long run can be streamed as events), or raise the limit"),
-          {},
-          {}};
+  return {Code::payload_too_large, "the body exceeds " + over + "; " + std::string(remedy) + (name.empty() ? "" : ", or raise the limit"), {}, {}};
 }
 
 }  // namespace
@@ -220,7 +216,7 @@ void Connection::accept(Accepted accepted, bool more_follows) {
   request_->request_handler = std::move(accepted.request_handler);
   const bool lines = accepted.form == BodyForm::lines;
   const std::uint64_t limit = lines ? accepted.max_batch_bytes : accepted.max_body_bytes;
-  if (framing.coding == Coding::identity && framing.content_length > limit) return fail(too_large(limit, accepted.limit_name));
+  if (framing.coding == Coding::identity && framing.content_length > limit) return fail(too_large(limit, accepted.limit_name, accepted.when_too_large));
   if (accepted.refusal) return refuse(std::move(*accepted.refusal));
   if (!framing.has_body()) {
     if (!lines) return hand_body({});
@@ -229,6 +225,7 @@ void Connection::accept(Accepted accepted, bool more_follows) {
     return hand_lines(std::move(none));
   }
   request_->limit_name = accepted.limit_name;
+  request_->when_too_large = accepted.when_too_large;
   request_->reader.emplace(BodyPlan{accepted.form, framing.coding, accepted.max_body_bytes, accepted.max_batch_bytes, accepted.max_lines,
                                     framing.content_length});
   phase_ = Phase::body;
@@ -268,7 +265,7 @@ void Connection::react_to_body() {
     case BodyReader::State::reading: return;
     case BodyReader::State::batch_ready: return hand_lines(reader.take_batch());
     case BodyReader::State::whole_ready: return hand_body(reader.take_body());
-    case BodyReader::State::too_large: return fail(too_large(reader.limit(), request_->limit_name));
+    case BodyReader::State::too_large: return fail(too_large(reader.limit(), request_->limit_name, request_->when_too_large));
     case BodyReader::State::bad_encoding: {
       const std::string name = request_->parser.framing().coding == Coding::gzip ? "gzip" : "deflate";
       return fail({Code::bad_request, "Content-Encoding is " + name + ", but the body is not a complete " + name + " stream", {}, {}});

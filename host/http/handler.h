@@ -58,6 +58,7 @@ struct Accepted {
   std::uint64_t max_batch_bytes = 0;  // lines: decoded, all of them
   std::uint64_t max_lines = 0;        // lines: non-empty ones
   std::string_view limit_name = {};   // the setting that limits the body, for the error; static storage
+  std::string_view when_too_large = "send less in one request";  // what the client can do; static storage
   std::optional<Reply> refusal = {};  // the answer instead of reading the body, unless its length exceeds the limit
 };
 

@@ -24,7 +24,8 @@ struct Request {
   RequestParser parser;
   std::unique_ptr<RequestHandler> request_handler;
   std::optional<BodyReader> reader;
-  std::string_view limit_name;   // of Accepted
+  std::string_view limit_name;   // of Accepted, as the next
+  std::string_view when_too_large;
   Charge charge;                 // for the bytes that reader buffers
   std::optional<Reply> refusal;  // sent once the rest of the body has been dropped
   std::uint64_t body_wire_bytes = 0;

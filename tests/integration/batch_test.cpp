@@ -106,6 +106,21 @@ TEST_F(BatchOfRuns, TooManyRuns_AreRefusedAndNothingIsStored) {
   EXPECT_EQ(service_.get("/v1/runs/n0", key_).status, 404);
 }
 
+TEST(LargeBatch, IsToldToSendFewerLines) {
+  ServiceProcess service({.yaml = {},
+                          .server = {},
+                          .limits = "{max_body_bytes: 1KiB, max_batch_bytes: 4KiB}",
+                          .store = {},
+                          .binary = {},
+                          .environment = {}});
+  std::string body;
+  for (int i = 0; i < 500; ++i) body += "{\"runId\":\"n" + std::to_string(i) + "\"}\n";
+  const HttpAnswer answer = service.request(lines_request(service.make_key(), body));
+  EXPECT_EQ(answer.status, 413);
+  EXPECT_NE(answer.body.find("limits.max_batch_bytes (4096 bytes, decoded); send fewer lines in one request, or raise the limit"), std::string::npos)
+      << answer.body;
+}
+
 TEST_F(BatchOfRuns, AnOverLongLine_IsNamed_AndNothingIsStored) {
   const std::string body = "{\"runId\":\"before\"}\n\n{\"x\":\"" + std::string(110 << 10, 'x') + "\"}\n{\"runId\":\"after\"}\n";
   const HttpAnswer answer = service_.request(lines_request(key_, body));

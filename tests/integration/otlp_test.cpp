@@ -188,6 +188,7 @@ TEST_F(OtlpServer, Refusals_AreInTheEncodingOfTheRequest) {
   const HttpAnswer too_large = send(std::string(1'100'000, ' '), kProtobuf);
   EXPECT_EQ(too_large.status, 413);
   EXPECT_EQ(fields_of(too_large.body)[1], "8");
+  EXPECT_THAT(fields_of(too_large.body)[2], HasSubstr("decoded); lower the exporter's batch size, or raise the limit"));
   const HttpAnswer bomb = send(gzipped(std::string(50'000'000, ' ')), kJson, "Content-Encoding: gzip\r\n");
   EXPECT_EQ(bomb.status, 413);
   EXPECT_EQ(json::parse(bomb.body)["code"], 8);
