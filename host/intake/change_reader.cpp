@@ -112,7 +112,9 @@ class PolicyReader final : public ShapeReader {
         policy_.revision = std::string(value.text);
         if (auto wrong = run_id_fault(value.text)) fault(field.name, wrong->code, wrong->detail);
         return;
-      case kAuthor: policy_.author = std::string(value.text); return;
+      case kAuthor:
+        if (!value.text.empty()) policy_.author = std::string(value.text);
+        return;
       case kAt: policy_.at_ms = value.integer; return;
       case kContent: policy_.content = value.text; return;
       default: return;

@@ -183,6 +183,13 @@ TEST_F(Reading, APolicyRevisionInAnotherSpelling_IsTheSame) {
   EXPECT_EQ(spelled(R"({"max":1,"of":["b"]})"), 409);
 }
 
+TEST_F(Reading, APolicyWithAnEmptyAuthor_IsOfItsKey) {
+  const json unnamed = json::parse(post("policies", {{"policy", "a"}}).body);
+  const json empty = json::parse(post("policies", {{"policy", "b"}, {"author", ""}}).body);
+  EXPECT_NE(unnamed["author"], "");
+  EXPECT_EQ(empty["author"], unnamed["author"]);
+}
+
 TEST_F(Reading, Policies) {
   const HttpAnswer first = post("policies", {{"policy", "refunds"}, {"content", {{"max", 100}}}, {"at", "2026-01-01T00:00:00Z"}});
   ASSERT_EQ(first.status, 201) << first.body;

@@ -35,6 +35,12 @@ TEST(PolicyReader, APolicyRevision_IsRead) {
   EXPECT_EQ(policy->document, R"({"policy":"refunds","revision":"7","content":{"max":100,"a":[1.50]},"author":"ann"})");
 }
 
+TEST(PolicyReader, AnEmptyAuthor_IsNone) {
+  const auto policy = read_policy(R"({"policy":"p","author":""})", 64);
+  ASSERT_TRUE(policy.ok());
+  EXPECT_FALSE(policy->author);
+}
+
 TEST(ChangeReader, ANameOfTheWrongType_IsOneFault) {
   for (const Result<ChangeText>& change : {read_change(R"({"kind":3})", 64), read_change(R"({"kind":{}})", 64)}) {
     ASSERT_FALSE(change.ok());
