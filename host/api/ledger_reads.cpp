@@ -7,6 +7,7 @@
 #include "base/json_members.h"
 #include "ingest/faults.h"
 #include "ingest/ledger_json.h"
+#include "model/cluster.h"
 
 namespace runwarden::api {
 namespace {
@@ -61,8 +62,14 @@ Result<std::string> LedgerReads::proof(const Admission& admission, FairBudget::L
   }
   if (record.empty()) return bad_query("the query needs record: the id of a run, a failure, a change or a policy revision");
   const model::TenantId tenant = admission.principal->tenant;
-  const auto failure = store_.find_failure(tenant, record);
-  const auto head = store_.run_head(tenant, failure ? json_member_text(failure->json, "runId") : record, std::nullopt);
+  auto head = store_.run_head(tenant, record, std::nullopt);
+  const auto failure = head ? std::nullopt : store_.find_failure(tenant, record);
+  const bool has_revision = failure ? model::revision_of(*failure) == revision : head.has_value();
+  if (revision && !has_revision) {
+    const std::string named = "\"" + record.substr(0, 256) + "\" of revision " + std::to_string(*revision);
+    return Error{Code::not_found, "no run or failure " + named + "; changes and policy revisions have none", {}, {}};
+  }
+  if (failure) head = store_.run_head(tenant, json_member_text(failure->json, "runId"), std::nullopt);
   if (head && !lease.try_resize(head->json_bytes)) return ingest::no_room_for_reply(head->json_bytes);
   const auto proof = ledger_.prove(tenant, record, revision);
   if (!proof.ok()) return proof.error();

@@ -174,6 +174,10 @@ TEST_F(LedgerService, Proofs_OfRunsFailuresChangesAndPolicies) {
   EXPECT_EQ(body["revision"], 1);
   get("/v1/ledger/proof?record=nobody", 404);
   get("/v1/ledger/proof?record=r1&revision=2", 404);
+  EXPECT_TRUE(proves(get("/v1/ledger/proof?revision=1&record=" + failure)));
+  for (const std::string& record : {failure, change["changeId"].get<std::string>(), policy["policyRevisionId"].get<std::string>(), std::string("nobody")}) {
+    get("/v1/ledger/proof?revision=77&record=" + record, 404);
+  }
   get("/v1/ledger/proof", 400);
   get("/v1/ledger/proof?record=r1&revision=0", 400);
   get("/v1/ledger/proof?record=r1&other=1", 400);
