@@ -166,8 +166,21 @@ void ReviewIngest::take_back_run(IngestRequest request, const std::string& run_i
     review.document = model::write_document(review, "");
     reviews.push_back(std::move(review));
   }
-  if (reviews.empty()) return done(Status(Nothing{}));
+  if (reviews.empty()) return done(detector.empty() ? Status(Nothing{}) : check_detector(request, run_id, detector));
   write(std::move(request), std::move(reviews), std::move(done));
+}
+
+Status ReviewIngest::check_detector(const IngestRequest& request, const std::string& run_id, const std::string& detector) {
+  const auto detectors = parts_.detectors()->list(request.tenant_name);
+  const bool configured = std::any_of(detectors.begin(), detectors.end(), [&](const auto& one) { return one.key == detector; });
+  if (configured) return Nothing{};
+  const auto run = parts_.store.find_run(request.tenant, run_id);
+  if (run && !status_of(*run, detector).empty()) return Nothing{};
+  return Error{Code::bad_request,
+               "the query's detector must be one that judged this run or is configured (GET /v1/detectors lists them), got \"" +
+                   detector.substr(0, 80) + "\"",
+               {},
+               {}};
 }
 
 void ReviewIngest::write(IngestRequest request, std::vector<model::Review> reviews, Done done) {

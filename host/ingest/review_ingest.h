@@ -56,6 +56,8 @@ class ReviewIngest {
 
  private:
   model::Review begun(const IngestRequest& request);
+  // bad_request if no detector of that key judged the run or is configured.
+  Status check_detector(const IngestRequest& request, const std::string& run_id, const std::string& detector);
   void write(IngestRequest request, std::vector<model::Review> reviews, Done done);
 
   Parts parts_;

@@ -187,6 +187,8 @@ TEST_F(Reviews, WhatIsWrongWithARequest_IsNamed) {
   EXPECT_EQ(post("/v1/runs/none/review", {{"verdict", "missed"}, {"detector", "false_success"}}).status, 404);
   EXPECT_EQ(remove("/v1/runs/none/review").status, 404);
   EXPECT_EQ(remove("/v1/runs/fine/review?revision=1").status, 400);
+  EXPECT_EQ(remove("/v1/runs/fine/review?detector=no_such").status, 400);
+  EXPECT_EQ(remove("/v1/runs/fine/review?detector=false_success").status, 204);
   ASSERT_EQ(post("/v1/ingest/events", {{"runId", "open"}, {"events", {{{"type", "tool_call"}, {"name", "a"}}}}}).status, 202);
   EXPECT_EQ(post("/v1/runs/open/review", {{"verdict", "clean"}, {"detector", "false_success"}}).status, 409);
 }
