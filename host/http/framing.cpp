@@ -26,6 +26,22 @@ Error bad_request(std::string detail) {
   return {Code::bad_request, std::move(detail), {}, {}};
 }
 
+// Whether bytes that are too few to be parsed can begin a chunk line, after a chunk with the CRLF that ends it.
+bool may_begin_chunk(std::string_view rest, bool after_chunk) {
+  const std::string_view crlf = "\r\n";
+  if (after_chunk) {
+    const auto length = std::min(rest.size(), crlf.size());
+    if (rest.substr(0, length) != crlf.substr(0, length)) return false;
+    rest.remove_prefix(length);
+  }
+  const auto digits = std::min(rest.find_first_not_of("0123456789abcdefABCDEF"), rest.size());
+  if (digits == rest.size()) return true;
+  rest.remove_prefix(digits);
+  const bool is_end = rest.front() == '\r' && (rest.size() == 1 || rest[1] == '\n');
+  const auto extension = std::min(rest.find_first_not_of(" \t"), rest.size());
+  return digits > 0 && (is_end || extension == rest.size() || rest[extension] == ';');
+}
+
 struct Target {
   std::string_view local;  // path and query
   std::optional<std::string_view> authority;
@@ -207,6 +223,8 @@ std::size_t RequestParser::read_body(std::string_view bytes, BodyReader* reader)
     if (reader && reader->state() != BodyReader::State::reading) break;
   }
   reader_ = nullptr;
+  const bool at_chunk_line = framing_.chunked && chunk_rest_ == 0 && !is_done() && !body_broken();
+  if (at_chunk_line && !may_begin_chunk(bytes.substr(used), chunk_begun_)) body_fault_ = kBadChunk;
   return used;
 }
 
@@ -239,6 +257,7 @@ std::size_t RequestParser::on_body_impl(view bytes, error_code&) {
 
 void RequestParser::on_chunk_header_impl(std::uint64_t size, view extensions, error_code& fault) {
   chunk_rest_ = size;
+  chunk_begun_ = chunk_begun_ || size > 0;
   const std::uint64_t room = 16 + 2 * std::min(size, kMaxChunkOverhead);
   overhead_ += extensions.size() > room ? extensions.size() - room : 0;
   if (overhead_ > kMaxChunkOverhead) fault = beast::http::error::header_limit;

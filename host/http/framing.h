@@ -79,6 +79,7 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   bool too_many_fields_ = false;
   const char* body_fault_ = nullptr;
   std::uint64_t chunk_rest_ = 0;
+  bool chunk_begun_ = false;  // a chunk with bytes came, whose CRLF precedes the next chunk line
   std::uint64_t body_bytes_ = 0;
   std::uint64_t overhead_ = 0;  // framing bytes beyond what reasonable chunks need
 };

@@ -252,6 +252,20 @@ TEST(RequestParser, WhenChunksAreMalformed_IsBroken) {
   }
 }
 
+TEST(RequestParser, WhenAChunkLineIsBad_IsBrokenBeforeMoreComes) {
+  for (const char* body : {"z", "zz\r\n", "\r\n", "5z", "5 z", "5\n", "5\rx", "-5", "5\r\nhellox", "5\r\nhello\rx", "5\r\nhello\r\nz", "5\r\nhello\r\n5\n"}) {
+    Chunked one;
+    one.feed(body);
+    EXPECT_TRUE(one.parser.body_broken()) << body;
+    EXPECT_THAT(one.parser.body_fault(), HasSubstr("hexadecimal digits"));
+  }
+  for (const char* body : {"", "5", "0\r\n", "5;", "5 \t", "5 ;", "5\r\nhello\r\n5 ;a=b\r", "5\r", "5\r\nhello", "5\r\nhello\r", "5\r\nhello\r\n", "5\r\nhello\r\nf\r"}) {
+    Chunked one;
+    one.feed(body);
+    EXPECT_FALSE(one.parser.body_broken()) << body;
+  }
+}
+
 TEST(RequestParser, WhenATrailerIsFolded_IsBrokenHoweverItIsCut) {
   for (const char* text :
        {"5\r\nhello\r\n0\r\nX: a\r\n b\r\n\r\n", "0\r\nX: a\r\n\tb\r\nY: c\r\n\r\n", "0;e\r\nY: c\r\nX: a\r\n \r\n\r\n"}) {

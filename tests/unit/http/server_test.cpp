@@ -227,6 +227,16 @@ TEST(HttpServer, WhenAChunkedBodyIsOneByteOverTheLimit_IsRefusedAndOneLessIsTake
   EXPECT_EQ(client.answer()->status, 413);
 }
 
+TEST(HttpServer, WhenAChunkLineIsBad_IsRefusedBeforeMoreComes) {
+  Running running;
+  auto client = HttpClient::to(running.port());
+  client.send(kChunkedPost + "zz\r\n");
+  const auto answer = client.answer();
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->status, 400);
+  EXPECT_THAT(answer->body, HasSubstr("the chunked body is malformed"));
+}
+
 TEST(HttpServer, WhenTheBodyIsGzip_HandsOnItsText) {
   Running running;
   auto client = HttpClient::to(running.port());
