@@ -290,8 +290,9 @@ class RequestReader final : public JsonEvents {
       case Key::value: return in == In::pair ? "an object" : nullptr;
       case Key::string_value: return in == In::value ? "a string" : nullptr;
       case Key::bool_value: return in == In::value ? "true or false" : nullptr;
-      case Key::int_value:
+      case Key::int_value: return in == In::value ? "a whole number, or a string that holds one from -2^63 to 2^63 - 1" : nullptr;
       case Key::double_value: return in == In::value ? "a number, or a string that holds one" : nullptr;
+      case Key::bytes_value: return in == In::value ? "a string in Base64" : nullptr;
       case Key::array_value:
       case Key::kvlist_value: return in == In::value ? "an object" : nullptr;
       case Key::values: return in == In::list || in == In::map ? "a list" : nullptr;
@@ -504,13 +505,11 @@ class RequestReader final : public JsonEvents {
         become(into, AnyValue::Kind::boolean);
         into.boolean = value.boolean;
         return value.type == JsonScalar::Type::boolean;
-      case Key::int_value: return take_integer(into, value) || take_number(into, value);  // JavaScript has whole numbers beyond 64 bits
+      case Key::int_value: return take_integer(into, value) || take_large_integer(into, value);
       case Key::double_value: return take_number(into, value);
       case Key::bytes_value:
-        if (value.type != JsonScalar::Type::string) return true;
         become(into, AnyValue::Kind::bytes);
-        into.text = keep_text(*arena_, bytes_from_base64(value.text).bytes);
-        return true;
+        return take_bytes(into, value);
       default: return expected(In::value, key_) == nullptr;
     }
   }
@@ -521,6 +520,19 @@ class RequestReader final : public JsonEvents {
     become(into, AnyValue::Kind::integer);
     into.integer = *integer;
     return true;
+  }
+
+  // JavaScript has whole numbers beyond 64 bits.
+  static bool take_large_integer(AnyValue& into, const JsonScalar& value) {
+    return value.type == JsonScalar::Type::number && value.number == std::floor(value.number) && take_number(into, value);
+  }
+
+  bool take_bytes(AnyValue& into, const JsonScalar& value) {
+    if (value.type != JsonScalar::Type::string) return false;
+    const FromBase64 decoded = bytes_from_base64(value.text);
+    const std::string_view behind = std::string_view(value.text).substr(decoded.read);
+    into.text = keep_text(*arena_, decoded.bytes);
+    return behind.empty() || behind == "=" || behind == "==";
   }
 
   static bool take_number(AnyValue& into, const JsonScalar& value) {

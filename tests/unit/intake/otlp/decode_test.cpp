@@ -201,7 +201,6 @@ TEST(OtlpDecode, Numbers_AreTextsOrNumbers) {
   EXPECT_EQ(value_of(R"({"intValue":"-1"})").integer, -1);
   EXPECT_EQ(value_of(R"({"intValue":"1.31e2"})").integer, 131);
   EXPECT_EQ(value_of(R"({"intValue":100000000000000000000})").number, 1e20) << "as JavaScript writes it";
-  EXPECT_EQ(value_of(R"({"intValue":1.5})").number, 1.5);
   EXPECT_EQ(value_of(R"({"doubleValue":"0.25"})").number, 0.25);
   EXPECT_EQ(value_of(R"({"doubleValue":3})").number, 3.0);
   const auto spans = decoded_json(with_members(R"("startTimeUnixNano":1795187442052959697,"endTimeUnixNano":"1795187442052959698","flags":"769")"));
@@ -264,7 +263,13 @@ TEST(OtlpDecode, AMemberOfAnotherType_IsRefusedWithItsPlace) {
             span + "/events/0/attributes/0/value/arrayValue/values/1/stringValue must be a string");
   EXPECT_EQ(of_span(R"("attributes":[{"value":{"kvlistValue":[]}}])"), span + "/attributes/0/value/kvlistValue must be an object");
   EXPECT_EQ(of_span(R"("attributes":[{"value":{"intValue":"many"}}])"),
-            span + "/attributes/0/value/intValue must be a number, or a string that holds one");
+            span + "/attributes/0/value/intValue must be a whole number, or a string that holds one from -2^63 to 2^63 - 1");
+  for (const char* const number : {"1.5", "\"1.5\"", "\"9223372036854775808\"", "\"NaN\"", "true", "{}"}) {
+    EXPECT_THAT(of_span(R"("attributes":[{"value":{"intValue":)" + std::string(number) + "}}]"), HasSubstr("/value/intValue must be")) << number;
+  }
+  for (const char* const bytes : {"\"***\"", "\"AQI*\"", "\"AQ=I\"", "7", "[1]"}) {
+    EXPECT_EQ(of_span(R"("attributes":[{"value":{"bytesValue":)" + std::string(bytes) + "}}]"), span + "/attributes/0/value/bytesValue must be a string in Base64");
+  }
   EXPECT_EQ(of_span(R"("attributes":[{"value":{"boolValue":"true"}}])"), span + "/attributes/0/value/boolValue must be true or false");
   for (const char* const time :
        {"\"abc\"", "-5", "\"-5\"", "1.5", "true", "18446744073709551616", "\"18446744073709551616\"", "{}", "[]"}) {
