@@ -1,5 +1,5 @@
 // Groups of failures, their triage, and the counts that the page draws: the read interface of a store. Part of Store; any thread. Nothing
-// here walks failures or runs: they are counted when they are committed. Calls throw StoreError.
+// here walks failures or runs, but for about a second at each end of a span: they are counted when they are committed. Calls throw StoreError.
 #pragma once
 
 #include <cstddef>
@@ -97,7 +97,7 @@ class GroupStore {
   virtual std::optional<model::Cluster> find_cluster(model::TenantId tenant, std::string_view cluster_id) = 0;
   virtual std::vector<model::FailureRecord> first_failures(model::TenantId tenant, const model::ClusterKey& cluster, std::size_t most) = 0;
 
-  virtual std::uint64_t count_failures_of(model::TenantId tenant, const Subject& subject, const Span& span) = 0;
+  virtual std::uint64_t count_failures_of(model::TenantId tenant, const Subject& subject, const Span& span) = 0;  // exact
   // Runs of the widened span that the subject's failures affect; each run counts once.
   virtual std::uint64_t count_affected(model::TenantId tenant, const Subject& subject, const Span& span) = 0;
   virtual std::uint64_t count_all_runs(model::TenantId tenant, const Span& span) = 0;  // exact

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/time_text.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -134,6 +135,17 @@ TEST_F(Reading, ATag_IsNoneOfAnotherRequest_SoThatItsFaultIsShown) {
       EXPECT_EQ(status_of(wrong, tag), 400) << wrong;
     }
   }
+}
+
+TEST_F(Reading, AWindowThatBeginsBehindTheLastFailure_CountsNone) {
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run("bad")).status, 201);
+  const auto at_ms = parse_time(get("/v1/failures")["items"][0]["detectedAt"].get<std::string>());
+  ASSERT_TRUE(at_ms);
+  const auto window = [&](std::int64_t from_ms) { return "?from=" + format_time(from_ms) + "&until=" + format_time(*at_ms + 1000); };
+  EXPECT_EQ(get("/v1/clusters" + window(*at_ms))["totals"]["failures"], 1);
+  const json totals = get("/v1/clusters" + window(*at_ms + 1))["totals"];
+  EXPECT_EQ(totals["failures"], 0) << totals;
+  EXPECT_EQ(totals["runs"], 0);
 }
 
 TEST_F(Reading, TheFailuresOfOneRun) {

@@ -198,6 +198,14 @@ void SeriesChanges::flush(WriteTxn& txn, const Tables& tables) {
   changes_.clear();
 }
 
+SpanParts parts_of(const Span& span, int level) {
+  const std::int64_t from = std::clamp(span.from_ms, -kFar, kFar);
+  const std::int64_t before = std::max(std::clamp(span.before_ms, -kFar, kFar), from);
+  const std::int64_t first = std::min((((from - 1) >> level) + 1) << level, before);
+  const std::int64_t end = std::max(before >> level << level, first);
+  return {{from, first}, {first, end}, {end, before}};
+}
+
 std::uint64_t sum_series(const Txn& txn, const SeriesRef& ref, const Span& span) {
   const std::int64_t from = std::clamp(span.from_ms, -kFar, kFar);
   const std::int64_t before = std::clamp(span.before_ms, -kFar, kFar);

@@ -78,6 +78,14 @@ struct SeriesRef {
 // The sum over the entries that overlap the span.
 std::uint64_t sum_series(const Txn& txn, const SeriesRef& ref, const Span& span);
 
+// A span as the entries of a level that are whole in it, and what is left of it before and after them.
+struct SpanParts {
+  Span before;
+  Span whole;
+  Span after;
+};
+SpanParts parts_of(const Span& span, int level);
+
 // For each series, the sum of the coarsest entries that overlap the span: at least the span's own sum, from a few reads. Uses the table,
 // the tenant and the value of `ref`.
 std::vector<std::uint64_t> sums_of_coarsest(const Txn& txn, const SeriesRef& ref, std::span<const Half> series, const Span& span);

@@ -13,7 +13,6 @@ namespace runwarden::store::postgres {
 namespace {
 
 constexpr std::int64_t kFar = std::int64_t{1} << 60;
-constexpr int kFinestShift = 10;                         // failures are counted in entries of 2^10 ms
 constexpr std::array<int, 4> kShifts = {10, 16, 22, 28};  // sizes of the entries that buckets are made of
 constexpr std::int64_t kMostEntries = 25'000;             // per span
 
@@ -72,11 +71,8 @@ std::vector<std::uint64_t> buckets(Pool& pool, const std::string& from_where, mo
 }  // namespace
 
 std::uint64_t PostgresGroupStore::count_failures_of(model::TenantId tenant, const Subject& subject, const Span& span) {
-  Span exact = clamped(span);
+  const Span exact = clamped(span);
   if (exact.from_ms >= exact.before_ms || !may_be_there(subject)) return 0;
-  if (subject.kind != Subject::Kind::cluster) {
-    exact = {exact.from_ms >> kFinestShift << kFinestShift, (((exact.before_ms - 1) >> kFinestShift) + 1) << kFinestShift};
-  }
   Params params;
   params.i32(column(tenant)).i64(exact.from_ms).i64(exact.before_ms);
   add_subject(params, subject);

@@ -160,6 +160,32 @@ TEST_P(Groups, CountsAreThoseOfTheRecordsAfterDeletion) {
   EXPECT_EQ(in_buckets, store_->groups().count_failures_of(kTenant, Subject::any(), week));
 }
 
+// Spans that begin and end anywhere, a millisecond beside a failure, too.
+TEST_P(Groups, FailuresOfASpan_AreCountedToTheMillisecond) {
+  std::mt19937 random(11);
+  std::vector<std::int64_t> edges;
+  std::vector<std::pair<std::int64_t, std::string>> failures;  // time and detector
+  for (int i = 0; i < 60; ++i) {
+    clock_.advance_ms(static_cast<std::int64_t>(random() % (i % 10 == 0 ? kHour : 700)));
+    const std::string detector = random() % 2 == 0 ? "d1" : "d2";
+    run({failure("a", 90, detector)});
+    failures.emplace_back(clock_.wall_ms(), detector);
+    for (const std::int64_t beside : {-1, 0, 1}) edges.push_back(clock_.wall_ms() + beside);
+  }
+  const auto expected = [&](const Span& span, const std::string& detector) {
+    return static_cast<std::uint64_t>(std::count_if(failures.begin(), failures.end(), [&](const auto& one) {
+      return one.first >= span.from_ms && one.first < span.before_ms && (detector.empty() || one.second == detector);
+    }));
+  };
+  GroupStore& groups = store_->groups();
+  for (int i = 0; i < 300; ++i) {
+    const Span span{edges[random() % edges.size()], edges[random() % edges.size()]};
+    EXPECT_EQ(groups.count_failures_of(kTenant, Subject::any(), span), expected(span, "")) << span.from_ms << " " << span.before_ms;
+    EXPECT_EQ(groups.count_failures_of(kTenant, Subject::of_detector("d1"), span), expected(span, "d1"));
+    EXPECT_EQ(groups.count_failures_of(kTenant, Subject::of_cluster(model::cluster_key("a")), span), expected(span, ""));
+  }
+}
+
 TEST_P(Groups, BeyondTheLimit_FailuresAreKeptWithoutAGroup_UntilThereIsRoom) {
   store_.reset();
   store_ = engine_->open(clock_, {.max_clusters = 2});
