@@ -328,7 +328,7 @@ ClusterWindow ClusterReads::window_of(model::TenantId tenant, const model::Clust
   const std::uint64_t first_half = groups_.count_failures_of(tenant, subject, {span.from_ms, middle});
   window.trend = trend_of(first_half, window.failures - std::min(window.failures, first_half));
   const TimeBuckets buckets = time_buckets(span.from_ms, span.before_ms, kSparkBuckets);
-  window.buckets = groups_.failure_buckets(tenant, subject, {buckets.from_ms, buckets.end_ms()}, buckets.width_ms);
+  window.buckets = groups_.failure_buckets(tenant, subject, span, buckets);
   return window;
 }
 
@@ -464,9 +464,7 @@ Result<std::string> ClusterReads::timeline(const Admission& admission) {
   const auto subject = read_subject(groups_, admission);
   if (!subject.ok()) return subject.error();
   const TimeBuckets buckets = time_buckets(span->from_ms, span->before_ms, *wanted);
-  const store::Span whole{buckets.from_ms, buckets.end_ms()};
-  const TimelineCounts counts{groups_.run_buckets(tenant, whole, buckets.width_ms),
-                              groups_.failure_buckets(tenant, *subject, whole, buckets.width_ms)};
+  const TimelineCounts counts{groups_.run_buckets(tenant, *span, buckets), groups_.failure_buckets(tenant, *subject, *span, buckets)};
   const std::string suspect = suspect_id(tenant, *subject, *span);
   std::string text;
   JsonWriter out(text);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/time_buckets.h"
 #include "model/change_record.h"
 #include "model/cluster.h"
 #include "model/failure_record.h"
@@ -116,9 +117,11 @@ class GroupStore {
   // Runs received before that one, in its own entry of kShareEntryMs. Nothing: there are more than `most`, and they were not counted.
   virtual std::optional<AffectedRuns> runs_just_before(model::TenantId tenant, const model::RecordKey& run, std::size_t most) = 0;
 
-  // One count per bucket.
-  virtual std::vector<std::uint64_t> failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span, std::int64_t width_ms) = 0;
-  virtual std::vector<std::uint64_t> run_buckets(model::TenantId tenant, const Span& span, std::int64_t width_ms) = 0;
+  // One count per bucket, together exactly what the span contains. An entry of 2^10 ms or, in long spans, more belongs to the bucket that it
+  // begins in. The buckets cover the span.
+  virtual std::vector<std::uint64_t> failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span,
+                                                     const TimeBuckets& buckets) = 0;
+  virtual std::vector<std::uint64_t> run_buckets(model::TenantId tenant, const Span& span, const TimeBuckets& buckets) = 0;
 
   // Newest first, within the range; includes what the service did by itself.
   virtual std::vector<model::TriageEntry> triage_history(model::TenantId tenant, const model::ClusterKey& cluster, const Range& range) = 0;

@@ -148,6 +148,21 @@ TEST_F(Reading, AWindowThatBeginsBehindTheLastFailure_CountsNone) {
   EXPECT_EQ(totals["runs"], 0);
 }
 
+TEST_F(Reading, ATimeline_CountsNothingBesideItsSpan) {
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run("bad")).status, 201);
+  const auto at_ms = parse_time(get("/v1/failures")["items"][0]["detectedAt"].get<std::string>());
+  ASSERT_TRUE(at_ms);
+  const auto failures = [&](std::int64_t from_ms, std::int64_t until_ms) {
+    int count = 0;
+    const json line = get("/v1/timeline?buckets=1&from=" + format_time(from_ms) + "&until=" + format_time(until_ms));
+    for (const json& bucket : line["buckets"]) count += bucket["failures"].get<int>();
+    return count;
+  };
+  EXPECT_EQ(failures(*at_ms, *at_ms + 1), 1);
+  EXPECT_EQ(failures(*at_ms - 2000, *at_ms), 0);
+  EXPECT_EQ(failures(*at_ms + 1, *at_ms + 2000), 0);
+}
+
 TEST_F(Reading, TheFailuresOfOneRun) {
   for (const char* id : {"first", "a/b c", "last"}) ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run(id)).status, 201);
   const json all = get("/v1/failures");

@@ -210,13 +210,17 @@ std::optional<AffectedRuns> LmdbGroupStore::runs_just_before(model::TenantId ten
 }
 
 std::vector<std::uint64_t> LmdbGroupStore::failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span,
-                                                           std::int64_t width_ms) {
-  return reading([&](const Txn& txn) { return bucket_sums(txn, failures_of(parts_.tables, tenant, subject), span, width_ms); });
+                                                           const TimeBuckets& buckets) {
+  return reading([&](const Txn& txn) {
+    const auto count = [&](const Span& end) { return count_failures(txn, parts_.tables, tenant, subject, end); };
+    return bucket_sums(txn, failures_of(parts_.tables, tenant, subject), {span, buckets, count});
+  });
 }
 
-std::vector<std::uint64_t> LmdbGroupStore::run_buckets(model::TenantId tenant, const Span& span, std::int64_t width_ms) {
+std::vector<std::uint64_t> LmdbGroupStore::run_buckets(model::TenantId tenant, const Span& span, const TimeBuckets& buckets) {
   return reading([&](const Txn& txn) {
-    return bucket_sums(txn, {parts_.tables.tally, tenant, kRunSeries, kFinestOfFailures}, span, width_ms);
+    const auto count = [&](const Span& end) { return count_window(txn, parts_.tables, {tenant, kRunSeries, end.from_ms, end.before_ms}); };
+    return bucket_sums(txn, {parts_.tables.tally, tenant, kRunSeries, kFinestOfFailures}, {span, buckets, count});
   });
 }
 

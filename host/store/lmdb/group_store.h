@@ -39,8 +39,8 @@ class LmdbGroupStore final : public GroupStore {
                                                 const Span& span) override;
   std::optional<model::RecordKey> first_run_with(model::TenantId tenant, const model::Dimension& value) override;
   std::optional<AffectedRuns> runs_just_before(model::TenantId tenant, const model::RecordKey& run, std::size_t most) override;
-  std::vector<std::uint64_t> failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span, std::int64_t width_ms) override;
-  std::vector<std::uint64_t> run_buckets(model::TenantId tenant, const Span& span, std::int64_t width_ms) override;
+  std::vector<std::uint64_t> failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span, const TimeBuckets& buckets) override;
+  std::vector<std::uint64_t> run_buckets(model::TenantId tenant, const Span& span, const TimeBuckets& buckets) override;
   std::vector<model::TriageEntry> triage_history(model::TenantId tenant, const model::ClusterKey& cluster, const Range& range) override;
   Page<model::RunRecord> cluster_runs(model::TenantId tenant, const model::ClusterKey& cluster, const RunQuery& query) override;
   ChangeMarks change_marks(model::TenantId tenant, const Span& span, std::size_t most) override;

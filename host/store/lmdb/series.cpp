@@ -243,16 +243,21 @@ std::optional<Span> outermost_entries(const Txn& txn, const SeriesRef& ref, cons
   return Span{from << ref.finest, (read_time(cursor.key(), kBucketAt) + 1) << ref.finest};
 }
 
-std::vector<std::uint64_t> bucket_sums(const Txn& txn, const SeriesRef& ref, const Span& span, std::int64_t width_ms) {
-  std::vector<std::uint64_t> sums(static_cast<std::size_t>((span.before_ms - span.from_ms + width_ms - 1) / width_ms));
+std::vector<std::uint64_t> bucket_sums(const Txn& txn, const SeriesRef& ref, const BucketedSpan& bucketed) {
+  const TimeBuckets& buckets = bucketed.buckets;
+  std::vector<std::uint64_t> sums(buckets.count);
   std::size_t index = level_index(ref.finest);
-  while (index + 1 < kLevels.size() && (span.before_ms - span.from_ms) >> kLevels[index] > kMostEntries) ++index;
+  while (index + 1 < kLevels.size() && (buckets.end_ms() - buckets.from_ms) >> kLevels[index] > kMostEntries) ++index;
   const int level = kLevels[index];
-  const std::int64_t entry_ms = std::int64_t{1} << level;
-  const auto first = (span.from_ms + entry_ms - 1) >> level;
-  SeriesReader(txn, ref).each(level, first, ((span.before_ms - 1) >> level) + 1, [&](std::int64_t bucket, std::uint64_t count) {
-    sums[static_cast<std::size_t>(((bucket << level) - span.from_ms) / width_ms)] += count;
-  });
+  const SpanParts parts = parts_of(bucketed.span, level);
+  const auto add = [&](std::int64_t at_ms, std::uint64_t count) {
+    sums[static_cast<std::size_t>((at_ms - buckets.from_ms) / buckets.width_ms)] += count;
+  };
+  SeriesReader(txn, ref).each(level, parts.whole.from_ms >> level, parts.whole.before_ms >> level,
+                              [&](std::int64_t entry, std::uint64_t count) { add(entry << level, count); });
+  for (const Span& end : {parts.before, parts.after}) {
+    if (end.from_ms < end.before_ms) add(end.from_ms, bucketed.count(end));
+  }
   return sums;
 }
 

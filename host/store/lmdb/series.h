@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_buckets.h"
 #include "model/cluster.h"
 #include "store/group_store.h"
 #include "store/lmdb/time_bucket_counts.h"
@@ -93,8 +95,14 @@ std::vector<std::uint64_t> sums_of_coarsest(const Txn& txn, const SeriesRef& ref
 // From the beginning of the first to the end of the last of the finest entries within the span; nothing: there are none.
 std::optional<Span> outermost_entries(const Txn& txn, const SeriesRef& ref, const Span& span);
 
-// One sum per bucket, from the finest level with at most kMostEntries buckets in the span. An entry belongs to the bucket it begins in.
+// One sum per bucket of what the span contains, from the finest level with at most kMostEntries entries in the buckets. An entry belongs to
+// the bucket it begins in. The buckets cover the span.
 constexpr std::int64_t kMostEntries = 25'000;
-std::vector<std::uint64_t> bucket_sums(const Txn& txn, const SeriesRef& ref, const Span& span, std::int64_t width_ms);
+struct BucketedSpan {
+  Span span;
+  TimeBuckets buckets;
+  std::function<std::uint64_t(const Span&)> count;  // exact; for the ends of the span, which are shorter than an entry
+};
+std::vector<std::uint64_t> bucket_sums(const Txn& txn, const SeriesRef& ref, const BucketedSpan& bucketed);
 
 }  // namespace runwarden::store

@@ -44,24 +44,21 @@ std::uint64_t count(Pool& pool, const std::string& sql, const Params& params) {
   return pool.read([&](Connection& connection) { return unsigned_at(connection.query(sql, params), 0, 0); });
 }
 
-// The shift of the finest entries that do not make the span too many entries.
-int shift_of(const Span& span) {
+// The shift of the finest entries that do not make the buckets too many entries.
+int shift_of(const TimeBuckets& buckets) {
   std::size_t index = 0;
-  while (index + 1 < kShifts.size() && (span.before_ms - span.from_ms) >> kShifts[index] > kMostEntries) ++index;
+  while (index + 1 < kShifts.size() && (buckets.end_ms() - buckets.from_ms) >> kShifts[index] > kMostEntries) ++index;
   return kShifts[index];
 }
 
 // `from_where` names a table with a column time_ms, and conditions; parameters after $6 are the subject's. An entry belongs to the bucket
-// in which it begins.
-std::vector<std::uint64_t> buckets(Pool& pool, const std::string& from_where, model::TenantId tenant, const Subject& subject, const Span& span,
-                                   std::int64_t width_ms) {
-  std::vector<std::uint64_t> sums(static_cast<std::size_t>((span.before_ms - span.from_ms + width_ms - 1) / width_ms));
-  const int shift = shift_of(span);
-  const std::int64_t first = (span.from_ms + (std::int64_t{1} << shift) - 1) >> shift;
-  const std::int64_t end = ((span.before_ms - 1) >> shift) + 1;
-  const std::string sql = "SELECT (((time_ms >> $5) << $5) - $4) / $6, count(*) FROM " + from_where + " AND time_ms >= $2 AND time_ms < $3 GROUP BY 1";
+// in which its part of the span begins.
+std::vector<std::uint64_t> sums_of(Pool& pool, const std::string& from_where, model::TenantId tenant, const Subject& subject, const Span& span,
+                                   const TimeBuckets& buckets) {
+  std::vector<std::uint64_t> sums(buckets.count);
+  const std::string sql = "SELECT (GREATEST((time_ms >> $5) << $5, $2) - $4) / $6, count(*) FROM " + from_where + " AND time_ms >= $2 AND time_ms < $3 GROUP BY 1";
   Params params;
-  params.i32(column(tenant)).i64(first << shift).i64(end << shift).i64(span.from_ms).i32(shift).i64(width_ms);
+  params.i32(column(tenant)).i64(span.from_ms).i64(span.before_ms).i64(buckets.from_ms).i32(shift_of(buckets)).i64(buckets.width_ms);
   add_subject(params, subject);
   const Rows rows = pool.read([&](Connection& connection) { return connection.query(sql, params); });
   for (std::size_t row = 0; row < rows.size(); ++row) sums.at(static_cast<std::size_t>(rows.number(row, 0))) += unsigned_at(rows, row, 1);
@@ -204,13 +201,13 @@ std::optional<AffectedRuns> PostgresGroupStore::runs_just_before(model::TenantId
   return before;
 }
 
-std::vector<std::uint64_t> PostgresGroupStore::failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span, std::int64_t width_ms) {
-  if (!may_be_there(subject)) return std::vector<std::uint64_t>(static_cast<std::size_t>((span.before_ms - span.from_ms + width_ms - 1) / width_ms));
-  return buckets(pool_, "runwarden.failure f WHERE f.tenant = $1 AND NOT f.shadow AND NOT f.false_alarm" + of_subject(subject, "$7"), tenant, subject, span, width_ms);
+std::vector<std::uint64_t> PostgresGroupStore::failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span, const TimeBuckets& buckets) {
+  if (!may_be_there(subject)) return std::vector<std::uint64_t>(buckets.count);
+  return sums_of(pool_, "runwarden.failure f WHERE f.tenant = $1 AND NOT f.shadow AND NOT f.false_alarm" + of_subject(subject, "$7"), tenant, subject, span, buckets);
 }
 
-std::vector<std::uint64_t> PostgresGroupStore::run_buckets(model::TenantId tenant, const Span& span, std::int64_t width_ms) {
-  return buckets(pool_, "runwarden.run WHERE tenant = $1", tenant, Subject::any(), span, width_ms);
+std::vector<std::uint64_t> PostgresGroupStore::run_buckets(model::TenantId tenant, const Span& span, const TimeBuckets& buckets) {
+  return sums_of(pool_, "runwarden.run WHERE tenant = $1", tenant, Subject::any(), span, buckets);
 }
 
 }  // namespace runwarden::store::postgres

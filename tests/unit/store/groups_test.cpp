@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -156,8 +157,34 @@ TEST_P(Groups, CountsAreThoseOfTheRecordsAfterDeletion) {
   EXPECT_EQ(store_->groups().count_failures_of(kTenant, Subject::any(), all()), failures.size());
   const Span week = {now - now % kDay - 6 * kDay, now - now % kDay + kDay};
   std::uint64_t in_buckets = 0;
-  for (const std::uint64_t bucket : store_->groups().failure_buckets(kTenant, Subject::any(), week, 6 * kHour)) in_buckets += bucket;
+  const TimeBuckets buckets = time_buckets(week.from_ms, week.before_ms, 28);
+  for (const std::uint64_t bucket : store_->groups().failure_buckets(kTenant, Subject::any(), week, buckets)) in_buckets += bucket;
   EXPECT_EQ(in_buckets, store_->groups().count_failures_of(kTenant, Subject::any(), week));
+}
+
+// Spans of seconds to weeks, whose ends are in the midst of a bucket and of an entry.
+TEST_P(Groups, Buckets_HoldWhatTheSpanContains_AndNothingBesideIt) {
+  std::mt19937 random(13);
+  for (int i = 0; i < 150; ++i) {
+    clock_.advance_ms(static_cast<std::int64_t>(random() % (i % 3 == 0 ? 8 * kHour : 2000)));
+    run({failure("a", 90, random() % 2 == 0 ? "d1" : "d2")});
+  }
+  GroupStore& groups = store_->groups();
+  const auto sum = [](const std::vector<std::uint64_t>& counts) { return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}); };
+  const std::vector<Subject> subjects{Subject::any(), Subject::of_detector("d1"), Subject::of_cluster(model::cluster_key("a"))};
+  for (const std::int64_t length : {std::int64_t{500}, std::int64_t{3'000}, std::int64_t{40'000}, 5 * kHour, 30 * kHour, 12 * kDay}) {
+    for (int i = 0; i < 40; ++i) {
+      const std::int64_t before_ms = clock_.wall_ms() + 1 - static_cast<std::int64_t>(random() % (2 * kDay));
+      const Span span{before_ms - length, before_ms};
+      const TimeBuckets buckets = time_buckets(span.from_ms, span.before_ms, 1 + random() % 40);
+      const auto runs = groups.run_buckets(kTenant, span, buckets);
+      EXPECT_EQ(runs.size(), buckets.count);
+      EXPECT_EQ(sum(runs), groups.count_all_runs(kTenant, span)) << span.from_ms << " " << length;
+      for (const Subject& subject : subjects) {
+        EXPECT_EQ(sum(groups.failure_buckets(kTenant, subject, span, buckets)), groups.count_failures_of(kTenant, subject, span)) << length;
+      }
+    }
+  }
 }
 
 // Spans that begin and end anywhere, a millisecond beside a failure, too.

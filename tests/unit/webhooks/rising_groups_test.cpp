@@ -46,8 +46,8 @@ class OneGroup : public store::GroupStore {
   }
   std::optional<model::RecordKey> first_run_with(model::TenantId, const model::Dimension&) override { return {}; }
   std::optional<store::AffectedRuns> runs_just_before(model::TenantId, const model::RecordKey&, std::size_t) override { return {}; }
-  std::vector<std::uint64_t> failure_buckets(model::TenantId, const store::Subject&, const store::Span&, std::int64_t) override { return {}; }
-  std::vector<std::uint64_t> run_buckets(model::TenantId, const store::Span&, std::int64_t) override { return {}; }
+  std::vector<std::uint64_t> failure_buckets(model::TenantId, const store::Subject&, const store::Span&, const TimeBuckets&) override { return {}; }
+  std::vector<std::uint64_t> run_buckets(model::TenantId, const store::Span&, const TimeBuckets&) override { return {}; }
   std::vector<model::TriageEntry> triage_history(model::TenantId, const model::ClusterKey&, const store::Range&) override { return {}; }
   store::Page<model::RunRecord> cluster_runs(model::TenantId, const model::ClusterKey&, const store::RunQuery&) override { return {}; }
   store::ChangeMarks change_marks(model::TenantId, const store::Span&, std::size_t) override { return {}; }
