@@ -12,6 +12,8 @@ constexpr std::size_t kShortestWord = 3;
 
 /// Adds the words of a name that is written in one: "threadId".
 void add_name_parts(std::string_view name, Stems& out) {
+  const auto hump = [](char a, char b) { return is_lower(a) && is_upper(b); };
+  if (std::adjacent_find(name.begin(), name.end(), hump) == name.end()) return;
   std::string lower;
   std::size_t at = 0;
   for (auto part = next_tool_word(name, at); !part.empty() && part.size() < name.size(); part = next_tool_word(name, at)) {

@@ -23,20 +23,39 @@ double difference(std::size_t some, std::size_t others) {
 
 }  // namespace
 
-/// Adds what a user's turn asks for.
-void WeighedDeeds::read_turn(const RunView& run, std::string_view turn, std::size_t step) {
+void WeighedDeeds::clear() {
+  read_.clear();
+  asked_.clear();
+}
+
+/// Adds what a user's turn asks for to the wishes. False for an empty turn.
+bool WeighedDeeds::read_turn(const RunView& run, std::string_view turn, std::size_t step) {
   constexpr std::size_t kMost = 4096;  // bytes
   turn = turn.substr(0, kMost);
-  if (trim(turn).empty()) return;
-  run.pace(turn.size());
-  ++turns_;
-  read_words(turn, rules_.lexicon, turn_);
-  std::vector<Clause> asked;
-  const auto asks_for_deed = [&](const Sentence& sentence) {
-    return !is_arithmetic(turn_, sentence) && (scene_.ran.any || !learned_.may_be_done_by_any(run, turn_, sentence));
-  };
-  collect_asked(turn_, reader_, asks_for_deed, asked);
-  for (auto& clause : asked) wishes_.push_back({std::move(clause), turn, step});
+  if (trim(turn).empty()) return false;
+  const auto [known, is_new] = asked_.try_emplace(step);
+  if (is_new) {
+    run.pace(turn.size());
+    read_words(turn, rules_.lexicon, turn_);
+    std::vector<Clause> asked;
+    const auto asks_for_deed = [&](const Sentence& sentence) {
+      return !is_arithmetic(turn_, sentence) && (scene_.ran.any || !learned_.may_be_done_by_any(run, turn_, sentence));
+    };
+    collect_asked(turn_, reader_, asks_for_deed, asked);
+    for (auto& clause : asked) known->second.push_back({std::move(clause), turn, step});
+  }
+  for (const auto& wish : known->second) wishes_.push_back(&wish);
+  return true;
+}
+
+/// Reads the first turn, and the last before a step.
+void WeighedDeeds::read_turns(const RunView& run, std::size_t end) {
+  constexpr std::size_t kMost = 6;
+  wishes_.clear();
+  turns_ = read_turn(run, run.user_request, kNoStep) ? 1 : 0;
+  for (auto i = end; i-- > 0 && turns_ < kMost;) {
+    if (run.steps[i].kind == Kind::kUser && read_turn(run, run.steps[i].said(), i)) ++turns_;
+  }
 }
 
 const WeighedDeeds::Call& WeighedDeeds::call_at(const RunView& run, std::size_t at) {
@@ -99,10 +118,7 @@ void WeighedDeeds::compare_all() {
 }
 
 bool WeighedDeeds::read_message(const RunView& run, const Said& said, std::size_t back) {
-  constexpr std::size_t kMostTurns = 6;
   told_.clear();
-  wishes_.clear();
-  turns_ = 0;
   back_ = back;
   run.pace(said.text.size());
   read(said.text, rules_.lexicon, scene_.reading);
@@ -113,10 +129,7 @@ bool WeighedDeeds::read_message(const RunView& run, const Said& said, std::size_
   collect_told(reading, reader_, told_);
   if (told_.empty()) return false;
   const auto end = std::min(said.step, run.steps.size());
-  read_turn(run, run.user_request, kNoStep);
-  for (auto i = end; i-- > 0 && turns_ < kMostTurns;) {
-    if (run.steps[i].kind == Kind::kUser) read_turn(run, run.steps[i].said(), i);
-  }
+  read_turns(run, end);
   const auto counts = [&](const Clause& deed) { return is_likely(deed); };
   if (wishes_.empty() || std::none_of(told_.begin(), told_.end(), counts)) return false;
   read_calls(run, end);
@@ -127,11 +140,11 @@ bool WeighedDeeds::read_message(const RunView& run, const Said& said, std::size_
 /// What the user asked for that a deed answers best. Of several that do so equally, the first.
 const WeighedDeeds::Wish& WeighedDeeds::wish_for(const Clause& deed) const {
   constexpr double kSameGroup = 0.8, kSure = 0.3;  // shared words
-  const auto fit = [&](const Wish& wish) {
-    return static_cast<double>(count_shared(deed.stems, wish.clause.stems)) +
-           (share_group(deed.groups, wish.clause.groups) ? kSameGroup : 0) + kSure * wish.clause.sure;
+  const auto fit = [&](const Wish* wish) {
+    return static_cast<double>(count_shared(deed.stems, wish->clause.stems)) +
+           (share_group(deed.groups, wish->clause.groups) ? kSameGroup : 0) + kSure * wish->clause.sure;
   };
-  return *std::max_element(wishes_.begin(), wishes_.end(), [&](const Wish& a, const Wish& b) { return fit(a) < fit(b); });
+  return **std::max_element(wishes_.begin(), wishes_.end(), [&](const Wish* a, const Wish* b) { return fit(a) < fit(b); });
 }
 
 bool WeighedDeeds::is_likely(const Clause& deed) const {

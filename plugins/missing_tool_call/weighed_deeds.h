@@ -33,7 +33,7 @@ class WeighedDeeds {
   /// True where what is told is taken for a text that was asked for, or for a game: nothing is weighed.
   [[nodiscard]] bool is_talk(const RunView& run, const Verdict& verdict);
   /// Forgets the run before.
-  void clear() { read_.clear(); }
+  void clear();
   /// Reads a message, the turns before it and the calls; false when it tells no deed. `back` is how many messages came after it.
   [[nodiscard]] bool read_message(const RunView& run, const Said& said, std::size_t back);
   /// The clauses of that message that may tell a deed.
@@ -69,7 +69,8 @@ class WeighedDeeds {
     Request wanted;
   };
 
-  void read_turn(const RunView& run, std::string_view turn, std::size_t step);
+  [[nodiscard]] bool read_turn(const RunView& run, std::string_view turn, std::size_t step);
+  void read_turns(const RunView& run, std::size_t end);
   void read_calls(const RunView& run, std::size_t end);
   [[nodiscard]] const Call& call_at(const RunView& run, std::size_t step);
   void compare_all();
@@ -97,11 +98,12 @@ class WeighedDeeds {
   Reading turn_;
   Measures measures_;
   std::vector<Clause> told_;
-  std::vector<Wish> wishes_;
-  std::map<std::size_t, Call> read_;  // by step: the calls of the run that were read so far
-  std::vector<const Call*> calls_;    // those before the message that may have changed something, the newest first
-  std::vector<std::size_t> ties_;     // by call and deed: how much speaks for the call having been made for the deed
-  Stems looked_up_;                   // what the other calls asked and returned
+  std::map<std::size_t, std::vector<Wish>> asked_;  // by step: the user's turns that were read so far
+  std::vector<const Wish*> wishes_;                 // of the turns before the message
+  std::map<std::size_t, Call> read_;                // by step: the calls of the run that were read so far
+  std::vector<const Call*> calls_;                  // those before the message that may have changed something, the newest first
+  std::vector<std::size_t> ties_;                   // by call and deed: how much speaks for the call having been made for the deed
+  Stems looked_up_;                                 // what the other calls asked and returned
   std::size_t turns_ = 0;
   std::size_t back_ = 0;
 };

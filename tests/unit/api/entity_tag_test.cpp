@@ -4,6 +4,7 @@
 #include <set>
 
 #include "api/cluster_reads.h"
+#include "support/sample_values.h"
 #include "unit/store/engines.h"
 #include "unit/store/sample_records.h"
 
