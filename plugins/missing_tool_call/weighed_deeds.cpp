@@ -350,10 +350,19 @@ bool WeighedDeeds::is_talk(const RunView& run, const Verdict& verdict) {
   return silenced || (!scene_.ran.any && scene_.requests.make_believe(run));
 }
 
+/// How sure it is that no call was for a deed: no more than a candidate where a call may have been, or where nothing was changed at all and
+/// a look-up may have shown what is told.
+double WeighedDeeds::weigh(std::size_t deed, bool named) {
+  constexpr double kMaybe = 0.55, kPlain = 0.72, kAsked = 0.5;
+  const auto& told = told_[deed];
+  const double sure = kWeights.confidence(measure(deed, named).values());
+  const bool asks_for_report = !looked_up_.empty() && wish_for(told).clause.sure < kAsked;
+  const bool may_be_state = calls_.empty() && (sure < kPlain || told.groups.empty() || asks_for_report);
+  return may_be_state || may_be_for(deed) ? std::min(sure, kMaybe) : sure;
+}
+
 void WeighedDeeds::judge(const RunView& run, Verdict& verdict) {
   constexpr std::size_t kMostMessages = 3;
-  constexpr double kMaybe = 0.55;  // a candidate
-  constexpr double kPlain = 0.72;  // where nothing was changed at all, and a look-up may have shown what is told
   if (is_talk(run, verdict)) return;
   const bool named = run.explanation != nullptr;
   Missed surest;
@@ -366,8 +375,7 @@ void WeighedDeeds::judge(const RunView& run, Verdict& verdict) {
     if (!read_message(run, said, back++)) continue;
     for (std::size_t deed = 0; deed < told_.size(); ++deed) {
       if (!is_likely(told_[deed])) continue;
-      double sure = kWeights.confidence(measure(deed, named).values());
-      if (may_be_for(deed) || (calls_.empty() && sure < kPlain)) sure = std::min(sure, kMaybe);
+      const double sure = weigh(deed, named);
       if (sure <= surest.sure || !may_answer(run, said, told_[deed])) continue;
       surest = {sure, said, wanted_for(told_[deed])};
       if (named) why = "\"" + std::string(text_of(deed)) + "\": " + measures_.text();

@@ -85,6 +85,7 @@ class WeighedDeeds {
   void measure_verbs(const Clause& deed, const Wish& wish);
   void measure_claims(const Clause& deed);
   void measure_calls(std::size_t deed);
+  [[nodiscard]] double weigh(std::size_t deed, bool named);
   [[nodiscard]] Request wanted_for(const Clause& deed) const;
   [[nodiscard]] bool may_answer(const RunView& run, const Said& said, const Clause& deed);
 

@@ -951,6 +951,14 @@ TEST(MissingToolCall, CallThatMayBeForADeed_LeavesACandidateAtMost) {
   EXPECT_TRUE(judged("supplies_put", R"({"sku":"MS-2","n":2})").findings.empty()) << "nothing else takes this call";
 }
 
+TEST(MissingToolCall, HowThingsStandInAReport_IsNoDeedOfTheAgent) {
+  RunBuilder run;
+  run.request("Research the gym chain Pulse Box, its position in the sector and recent trends.");
+  run.tool("search_web", R"({"query":"Pulse Box gym news"})", R"([{"title":"Pulse Box opens in Lyon","snippet":"The chain has 40 gyms"}])");
+  run.outcome("# Report on Pulse Box\n\nConclusion: Pulse Box is well placed as a leading gym chain in the sector, and its trends are upward.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
 TEST(MissingToolCall, ThingThatACallWasAbout_MayBeSaidToBeMadeByIt) {
   const auto fires = [](std::string_view output) {
     RunBuilder run;
