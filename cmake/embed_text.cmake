@@ -1,7 +1,7 @@
 # cmake -DINPUT=FILE -DOUTPUT=FILE.cpp -DSYMBOL=name -P embed_text.cmake
 # Writes a C++ file in which runwarden::embedded::name() gives the text of INPUT; with -DTRIM=ON without indentation, without lines that are
 # comments, without comments behind two spaces (// to the end) and without spaces that a style sheet or a script does not need; for what is sent often.
-# A template within a template ends the outer one here, and its text is trimmed as code is: tests/page/trim_test.py tells where that matters.
+# Nested template literals are not supported: the inner one ends the outer one, and its text is trimmed like code; tests/page/trim_test.py tells where that matters.
 file(READ "${INPUT}" text)
 if(TRIM)
   string(REGEX REPLACE "\n +" "\n" text "\n${text}")

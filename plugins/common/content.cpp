@@ -80,7 +80,7 @@ bool is_empty_phrase(std::string_view text, const Lexicon& lexicon, const Conten
   std::vector<std::string_view> words{word.text};
   while (cursor.next(word)) words.push_back(word.text);
   if (words.size() == 1) return (entry->cues & kCueEmptyWord) != 0;
-  // "No invoices for this account": behind a preposition stands what was looked for.
+  // "No invoices for this account": the words after a preposition name what was searched for.
   const auto is_preposition = [&](std::string_view one) {
     const auto* known = lexicon.find(one);
     return known != nullptr && has(known->cues, kCuePreposition);

@@ -57,7 +57,7 @@ struct Phrase {
   std::vector<std::string> words;
   std::uint64_t cues = 0;
   std::size_t language = 0;
-  std::vector<std::uint16_t> results_of;  // the verbs whose deed it tells by what the deed leaves behind: "has gone out"
+  std::vector<std::uint16_t> results_of;  // the verbs whose result it reports: "has gone out"
 };
 
 /// Words, phrases and verbs of all languages in force, found by hash. Filled once by create, then read-only: any thread may read.

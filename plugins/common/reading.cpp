@@ -102,7 +102,7 @@ bool is_month(const Reading& out, std::size_t at) {
          !has(out.words[at - 1].cues, kCueInfinitive);
 }
 
-/// "Am 3. Dezember": the point behind the day ends no sentence, and "may" beside a day is no modal.
+/// "Am 3. Dezember": the period after the day does not end the sentence, and "may" beside a day is no modal.
 void mark_months(Reading& out) {
   constexpr std::size_t kLongestDay = 2;
   for (std::size_t i = 0; i < out.words.size(); ++i) {
@@ -157,7 +157,7 @@ bool is_parted_prefix(const Reading& out, const Sentence& sentence, std::uint32_
   return at + 1 == sentence.end || out.words[at + 1].before != Break::kNone || has(out.words[at + 1].cues, kCueConjunction);
 }
 
-/// Makes a verb's word, which stands in two parts, the whole verb. False when there is no such verb.
+/// Joins the two parts of a separable verb. False when there is no such verb.
 bool join(Reading& out, std::uint32_t prefix, std::uint32_t at, std::string& whole) {
   whole.assign(out.words[prefix].text).append(out.words[at].text);
   const auto* entry = out.lexicon->find(whole);
@@ -251,7 +251,7 @@ struct Before {
   bool auxiliary = false;
   bool self = false;      // "I" or "we" is anywhere in the clause
   bool agent = false;     // "I" or "we" is the verb's subject: only auxiliaries and adverbs between them
-  bool relative = false;  // "the option I shared": the clause modifies a noun and states nothing itself
+  bool relative = false;  // "the option I shared": the clause modifies a noun and makes no claim
   bool able = false;
   bool wanted = false;
   bool other = false;          // "you", "they" precede it
@@ -309,7 +309,7 @@ bool goes_on(const Reading& out, std::uint32_t at) {
   return has(out.words[at].cues, kCuePreposition | kCueDeterminer) && is_digit(out.words[at + 1].text[0]);
 }
 
-/// "What have we cancelled", "the option I shared": the clause of the subject at this word states nothing itself.
+/// "What have we cancelled", "the option I shared": the clause of the subject at this word makes no claim.
 bool depends(const Reading& out, const Sentence& sentence, std::uint32_t subject) {
   const bool far = out.verb_last();
   if (subject > sentence.begin && out.words[subject].before == Break::kNone && has(out.words[subject - 1].cues, kCueAsking)) {
@@ -719,7 +719,7 @@ std::size_t opening_tag(std::string_view text, std::string_view name, std::size_
   return std::string_view::npos;
 }
 
-/// True when what stands from `begin` to `end` is all of its line.
+/// True when [begin, end) is a whole line.
 bool is_own_line(std::string_view text, std::size_t begin, std::size_t end) {
   const auto before = text.substr(0, begin).find_last_not_of(" \t");
   const auto after = text.find_first_not_of(" \t\r", end);

@@ -254,7 +254,7 @@ void Recovery::read_name(const std::vector<std::string>& words, bool named_withi
   // A "sql_query" may also change things.
   meaning.reads |= ((looks_up && !changes) || (gets && !changes_for_sure)) && !among(words.back(), words_->query_words);
   meaning.reads |= shows_only(words, named_within);
-  // "planning_tool": no word tells what it does.
+  // "planning_tool": the name does not say what the tool does.
   const bool labelled = std::any_of(words.begin(), words.end(), [&](const auto& word) { return among(word, words_->tool_labels); });
   meaning.any_purpose |= labelled && meaning.groups.empty() && !meaning.reads;
 }

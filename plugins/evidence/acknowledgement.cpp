@@ -10,7 +10,7 @@ namespace runwarden::plugins {
 
 bool only_acknowledges(std::string_view output, std::string_view tool) {
   constexpr std::size_t kLongest = 120;
-  constexpr std::size_t kMostWords = 6;  // besides the name
+  constexpr std::size_t kMostWords = 6;  // in addition to the name
   output = trim(output);
   tool = base_name(tool);
   if (output.size() > kLongest || tool.empty()) return false;

@@ -81,7 +81,7 @@ bool is_dry_run(std::string_view command, const CallNames& names) {
 
 /// One command of a pipe or list.
 bool looks(std::string_view command, const CallNames& names) {
-  constexpr int kMostNamed = 3;  // "aws s3 ls": where the subcommand stands at the latest
+  constexpr int kMostNamed = 3;  // "aws s3 ls": the last word that can be the subcommand
   const auto program = next_program(command);
   if (program.empty()) return true;
   if (names.reading_commands.contains(program) || names.idle_commands.contains(program)) {

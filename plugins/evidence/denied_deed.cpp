@@ -85,7 +85,7 @@ class Answer {
   /// True for a member that says whether the action was done.
   [[nodiscard]] bool is_flag(std::string_view key) { return among(key, words_.taken) || among(key, words_.good) || is_own_deed(key); }
 
-  /// True for a member that tells an outcome in a word that refuses.
+  /// True for a member whose value is a refusal.
   [[nodiscard]] bool is_refused(std::string_view key, std::string_view value) {
     if (!among(last_word_of(key), words_.members)) return false;
     fold(value, value_);
@@ -331,7 +331,7 @@ bool add_list(JsonScanner& cursor, std::string_view name, Answer& answer) {
   return true;
 }
 
-/// True for HTML, whose elements are no members.
+/// True for HTML: its elements are not JSON members.
 bool is_page(std::string_view text) {
   constexpr std::string_view kSigns[] = {"<html", "<!doctype", "<!DOCTYPE", "<body",  "<div",  "<p",
                                          "<h1",   "<h2",       "<span",     "<table", "<form", "<label"};

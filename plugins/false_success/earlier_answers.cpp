@@ -60,8 +60,8 @@ std::vector<FalseSuccess::EarlierAnswer> FalseSuccess::earlier_answers(const Run
   return out;
 }
 
-/// "It is shared.", said of a call that failed, and then the user asks something else: the claim still stands. Judges the run as it was at
-/// each of these answers.
+/// A claim about a failed call ("It is shared.") stays in force when the user changes the subject. Judges the run as it was at each of these
+/// answers.
 void FalseSuccess::judge_earlier_answers(const RunView& run, Verdict& verdict) {
   const auto answers = earlier_answers(run);
   if (answers.empty()) return;

@@ -88,7 +88,7 @@ void RanTools::add_told_deeds(std::string_view output) {
   }
 }
 
-/// {"supplier_notified": true}: a flag says that something was done besides.
+/// {"supplier_notified": true}: a flag reports an additional action.
 void RanTools::add_flagged_deeds(std::string_view output) {
   constexpr std::string_view kYes = "true";
   output = trim(output);
@@ -112,7 +112,7 @@ void RanTools::add_commanded_deed(std::string_view input) {
     scene_.ran.groups[rules_.lexicon.verb(entry->verb).group] = 1;
 }
 
-/// {"notify_depot": true}: an argument may order a deed besides what the tool is named after.
+/// {"notify_depot": true}: an argument may request an additional action.
 void RanTools::add_ordered_deeds(std::string_view input) {
   input = trim(input);
   if (input.empty() || input.size() > kLongestRecord) return;

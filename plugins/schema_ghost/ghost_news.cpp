@@ -66,7 +66,7 @@ bool GhostNews::tells_news(const RunView& run, Answer message, News& news) {
   return told.figures > 0 || told.names >= (news.given ? kNames : 1) || told.signs >= kSigns;
 }
 
-/// Takes in one step. True: it tells news while a call that returned nothing is open.
+/// Processes one step. True when it states something new while a call that returned nothing is open.
 bool GhostNews::hear_step(const RunView& run, std::size_t at, News& news) {
   const auto& step = run.steps[at];
   run.pace(step.input.size() + step.output.size() + step.error_message.size());

@@ -3,8 +3,8 @@
 
 BUILD is the folder of the CMake preset "clang": its compile commands have -Wthread-safety, which is an error here as there. Without --all or
 files: what differs from origin/main, or from HEAD where there is no such branch; a changed header is checked through its own source and
-through those of its folder that include it. Of a file that differs, clang-format looks at the lines that do, with --all too: many an older
-line is not as .clang-format says. Prints what it finds and exits 1 if there is any.
+through those of its folder that include it. Of a file that differs, clang-format looks at the lines that do, with --all too: many
+older lines do not follow .clang-format. Prints what it finds and exits 1 if there is any.
 """
 import concurrent.futures
 import difflib
