@@ -14,7 +14,8 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kLoose = 1;  // ties of a call that may as well be for something else
+constexpr double kPlainlyAsked = 0.5;  // below, the user may want a report
+constexpr std::size_t kLoose = 1;      // ties of a call that may as well be for something else
 
 double difference(std::size_t some, std::size_t others) {
   constexpr double kMost = 3;
@@ -78,6 +79,18 @@ const WeighedDeeds::Call& WeighedDeeds::call_at(const RunView& run, std::size_t 
   return call;
 }
 
+bool WeighedDeeds::only_looks(const RunView& run, std::size_t call) {
+  return scene_.ran.may_change[call] == 0 && scene_.tools.meaning(run.steps[call].name).reads;
+}
+
+/// True when a call before a step may have changed something: then it may have been for the only deed of a message.
+bool WeighedDeeds::may_have_changed(const RunView& run, std::size_t end) {
+  for (std::size_t i = 0; i < end; ++i) {
+    if (run.steps[i].kind == Kind::kTool && !only_looks(run, i)) return true;
+  }
+  return false;
+}
+
 /// Reads the last calls before a step.
 void WeighedDeeds::read_calls(const RunView& run, std::size_t end) {
   constexpr std::size_t kMost = 24;  // of those that may have changed something, and of the others
@@ -86,7 +99,7 @@ void WeighedDeeds::read_calls(const RunView& run, std::size_t end) {
   std::size_t look_ups = 0;
   for (auto i = end; i-- > 0;) {
     if (run.steps[i].kind != Kind::kTool) continue;
-    const bool looks = scene_.ran.may_change[i] == 0 && scene_.tools.meaning(run.steps[i].name).reads;
+    const bool looks = only_looks(run, i);
     if ((looks ? look_ups : calls_.size()) >= kMost) continue;
     const auto& call = call_at(run, i);
     if (!looks) {
@@ -127,10 +140,13 @@ bool WeighedDeeds::read_message(const RunView& run, const Said& said, std::size_
       !reading.understood(said.text))
     return false;
   collect_told(reading, reader_, told_);
-  if (told_.empty()) return false;
   const auto end = std::min(said.step, run.steps.size());
+  const bool changed = may_have_changed(run, end);
+  if (told_.empty() || (told_.size() == 1 && changed)) return false;
   read_turns(run, end);
   const auto counts = [&](const Clause& deed) { return is_likely(deed); };
+  const auto asks_plainly = [](const Wish* wish) { return wish->clause.sure >= kPlainlyAsked; };
+  if (!changed && scene_.ran.any && std::none_of(wishes_.begin(), wishes_.end(), asks_plainly)) return false;
   if (wishes_.empty() || std::none_of(told_.begin(), told_.end(), counts)) return false;
   read_calls(run, end);
   compare_all();
@@ -353,10 +369,10 @@ bool WeighedDeeds::is_talk(const RunView& run, const Verdict& verdict) {
 /// How sure it is that no call was for a deed: no more than a candidate where a call may have been, or where nothing was changed at all and
 /// a look-up may have shown what is told.
 double WeighedDeeds::weigh(std::size_t deed, bool named) {
-  constexpr double kMaybe = 0.55, kPlain = 0.72, kAsked = 0.5;
+  constexpr double kMaybe = 0.55, kPlain = 0.72;
   const auto& told = told_[deed];
   const double sure = kWeights.confidence(measure(deed, named).values());
-  const bool asks_for_report = !looked_up_.empty() && wish_for(told).clause.sure < kAsked;
+  const bool asks_for_report = !looked_up_.empty() && wish_for(told).clause.sure < kPlainlyAsked;
   const bool may_be_state = calls_.empty() && (sure < kPlain || told.groups.empty() || asks_for_report);
   return may_be_state || may_be_for(deed) ? std::min(sure, kMaybe) : sure;
 }

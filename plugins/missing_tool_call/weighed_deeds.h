@@ -34,7 +34,9 @@ class WeighedDeeds {
   [[nodiscard]] bool is_talk(const RunView& run, const Verdict& verdict);
   /// Forgets the run before.
   void clear();
-  /// Reads a message, the turns before it and the calls; false when it tells no deed. `back` is how many messages came after it.
+  /// Reads a message, the turns before it and the calls; false when it tells no deed, a single one that a call may have been for,
+  /// or what may be a report of look-ups. `back`
+  /// is how many messages came after it.
   [[nodiscard]] bool read_message(const RunView& run, const Said& said, std::size_t back);
   /// The clauses of that message that may tell a deed.
   [[nodiscard]] std::span<const Clause> told() const { return told_; }
@@ -71,6 +73,8 @@ class WeighedDeeds {
 
   [[nodiscard]] bool read_turn(const RunView& run, std::string_view turn, std::size_t step);
   void read_turns(const RunView& run, std::size_t end);
+  [[nodiscard]] bool only_looks(const RunView& run, std::size_t call);
+  [[nodiscard]] bool may_have_changed(const RunView& run, std::size_t end);
   void read_calls(const RunView& run, std::size_t end);
   [[nodiscard]] const Call& call_at(const RunView& run, std::size_t step);
   void compare_all();

@@ -928,8 +928,9 @@ TEST(MissingToolCall, DeedOfSeveralThatNoCallIsLeftFor_Fires) {
 
 TEST(MissingToolCall, Weights_WereLearnedOverWhatIsMeasured) {
   RunBuilder run;
-  run.request("Move the tasting to Saturday.").tool("calendar_move_event", R"({"event":"tasting"})", R"({"ok":true})");
-  run.outcome("The tasting has been moved to Saturday.");
+  run.request("Move the tasting to Saturday and book the cellar.");
+  run.tool("calendar_move_event", R"({"event":"tasting"})", R"({"ok":true})");
+  run.outcome("The tasting has been moved to Saturday, and the cellar has been booked.");
   MissingToolCall detector("{}");
   (void)detector.evaluate(run.run());
   auto& weighed = detector.weighed();
