@@ -130,9 +130,18 @@ void WeighedDeeds::compare_all() {
   }
 }
 
+/// True where nothing but look-ups ran before a step, and no user asks plainly for a deed.
+bool WeighedDeeds::may_want_report(const RunView& run, std::size_t end) {
+  if (!scene_.ran.any || may_have_changed(run, end)) return false;
+  read_turns(run, end);
+  return std::none_of(wishes_.begin(), wishes_.end(), [](const Wish* wish) { return wish->clause.sure >= kPlainlyAsked; });
+}
+
 bool WeighedDeeds::read_message(const RunView& run, const Said& said, std::size_t back) {
   told_.clear();
   back_ = back;
+  const auto end = std::min(said.step, run.steps.size());
+  if (may_want_report(run, end)) return false;
   run.pace(said.text.size());
   read(said.text, rules_.lexicon, scene_.reading);
   const auto& reading = scene_.reading;
@@ -140,13 +149,9 @@ bool WeighedDeeds::read_message(const RunView& run, const Said& said, std::size_
       !reading.understood(said.text))
     return false;
   collect_told(reading, reader_, told_);
-  const auto end = std::min(said.step, run.steps.size());
-  const bool changed = may_have_changed(run, end);
-  if (told_.empty() || (told_.size() == 1 && changed)) return false;
+  if (told_.empty() || (told_.size() == 1 && may_have_changed(run, end))) return false;
   read_turns(run, end);
   const auto counts = [&](const Clause& deed) { return is_likely(deed); };
-  const auto asks_plainly = [](const Wish* wish) { return wish->clause.sure >= kPlainlyAsked; };
-  if (!changed && scene_.ran.any && std::none_of(wishes_.begin(), wishes_.end(), asks_plainly)) return false;
   if (wishes_.empty() || std::none_of(told_.begin(), told_.end(), counts)) return false;
   read_calls(run, end);
   compare_all();

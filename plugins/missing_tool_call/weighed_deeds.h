@@ -75,6 +75,7 @@ class WeighedDeeds {
   void read_turns(const RunView& run, std::size_t end);
   [[nodiscard]] bool only_looks(const RunView& run, std::size_t call);
   [[nodiscard]] bool may_have_changed(const RunView& run, std::size_t end);
+  [[nodiscard]] bool may_want_report(const RunView& run, std::size_t end);
   void read_calls(const RunView& run, std::size_t end);
   [[nodiscard]] const Call& call_at(const RunView& run, std::size_t step);
   void compare_all();
