@@ -34,9 +34,8 @@ class WeighedDeeds {
   [[nodiscard]] bool is_talk(const RunView& run, const Verdict& verdict);
   /// Forgets the run before.
   void clear();
-  /// Reads a message, the turns before it and the calls; false when it tells no deed, a single one that a call may have been for,
-  /// or what may be a report of look-ups. `back`
-  /// is how many messages came after it.
+  /// Reads a message, the turns before it and the calls; false when it tells no deed, a single one that a call may have been for, or what
+  /// may be a report of look-ups. `back` is how many messages came after it. Linear in what it reads, which is bounded for turns and calls.
   [[nodiscard]] bool read_message(const RunView& run, const Said& said, std::size_t back);
   /// The clauses of that message that may tell a deed.
   [[nodiscard]] std::span<const Clause> told() const { return told_; }
