@@ -56,6 +56,11 @@ bool AskedDeeds::is_real(const Request& request, const RunView& run, const Said&
   return false;
 }
 
+bool AskedDeeds::is_talk(const Verdict& verdict) {
+  return std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(),
+                     [](const Suppression& told) { return told.rule == "text_product" || told.rule == "make_believe"; });
+}
+
 bool AskedDeeds::asks_for_any() const {
   return std::any_of(scene_.requests.found().begin(), scene_.requests.found().end(),
                      [](const Request& request) { return request.listed || request.open; });

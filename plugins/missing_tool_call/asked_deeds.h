@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/findings.h"
+#include "common/verdict.h"
 #include "missing_tool_call/deed_scene.h"
 
 namespace runwarden::plugins {
@@ -39,6 +40,8 @@ class AskedDeeds {
   [[nodiscard]] static bool is_later(const Request& request, const Said& said);
   /// True for a request that is neither text work nor make-believe; otherwise sets `rule` to what suppresses it.
   [[nodiscard]] bool is_real(const Request& request, const RunView& run, const Said& said, std::string_view& rule);
+  /// True where a rule has taken what is told for a text that was asked for, or for a game.
+  [[nodiscard]] static bool is_talk(const Verdict& verdict);
   /// True when the user asked for any action.
   [[nodiscard]] bool asks_for_any() const;
   /// "I've initiated the process for your refund" and "your refund request has been submitted" claim the refund if the user asked for one.

@@ -11,8 +11,6 @@ namespace {
 constexpr std::size_t kMostClauses = 24;
 constexpr std::size_t kShortestName = 3;  // bytes of a word that no language has: "SIM"
 constexpr double kLeastTold = 0.05, kLeastAsked = 0.2;
-constexpr std::uint64_t kUndecided =
-    kCueAdmission | kCueNothingFound | kCueSimulated | kCueHypothesis | kCuePlan | kCueCondition | kCueFinding | kCueChecked;
 
 /// Passes on where each clause of a sentence begins and ends. A part of fewer words belongs to what follows, the last to what is before it.
 template <class Take>
@@ -86,7 +84,7 @@ bool is_arithmetic(const Reading& reading, const Sentence& sentence) {
     const auto& word = reading.words[i];
     if (has_digit(word.text)) {
       ++figures;
-    } else if (CallWords::is_telling(word) || (word.entry == nullptr && word.text.size() == kShortestName)) {
+    } else if (CallWords::is_telling(word)) {
       return false;
     }
   }
@@ -116,8 +114,9 @@ void collect_told(const Reading& reading, DeedReader& reader, std::vector<Clause
       for (auto i = begin; i < end; ++i) part.cues |= reading.words[i].cues;
       // "Once a desk is booked and another is cancelled": the conjunction goes on with what the clause before left open.
       const bool goes_on = open && has(reading.words[begin].cues, kCueConjunction) && reading.words[begin].before == Break::kNone;
-      open = goes_on || has(part.cues, kUndecided) || negates_anything(reading, part);
+      open = goes_on || has(part.cues, kOpenCues) || negates_anything(reading, part);
       if (open) return;
+      if (out.size() >= kMostClauses) return;
       const double sure = part.end - part.begin == sentence.end - sentence.begin ? whole : reader.tells(reading, part);
       if (sure < kLeastTold) return;
       out.push_back(read_clause(reading, begin, end, sure, whole));
@@ -134,8 +133,9 @@ void collect_asked(const Reading& reading, DeedReader& reader, const std::functi
     if (out.size() >= kMostClauses) return;
     const double asks = reader.asks(reading, sentence);
     if (asks < kLeastAsked || !passes(sentence)) continue;
-    each_clause(reading, sentence, kShortest,
-                [&](std::uint32_t begin, std::uint32_t end) { out.push_back(read_clause(reading, begin, end, asks, asks)); });
+    each_clause(reading, sentence, kShortest, [&](std::uint32_t begin, std::uint32_t end) {
+      if (out.size() < kMostClauses) out.push_back(read_clause(reading, begin, end, asks, asks));
+    });
   }
 }
 

@@ -12,6 +12,10 @@
 
 namespace runwarden::plugins {
 
+/// Cues of a sentence that leaves it open whether anything was done, says that it was not, or tells what was found.
+inline constexpr std::uint64_t kOpenCues =
+    kCueAdmission | kCueNothingFound | kCueSimulated | kCueHypothesis | kCuePlan | kCueCondition | kCueFinding | kCueChecked;
+
 /// A part of a sentence between commas or conjunctions, which may tell one deed of several, or ask for one. Words [begin, end) of its
 /// reading.
 struct Clause {
@@ -27,10 +31,10 @@ struct Clause {
   Stems act_stems;                    // of the words of these
 };
 
-/// Replaces `out` by the clauses of a message that may tell a deed, up to a limit. Linear, but for the clauses of one message.
+/// Replaces `out` by the clauses of a message that may tell a deed: the first 24. Linear.
 void collect_told(const Reading& reading, DeedReader& reader, std::vector<Clause>& out);
 
-/// Replaces `out` by the clauses of a user's turn that may ask for a deed, up to a limit. `passes` is false for a sentence that does not
+/// Replaces `out` by the clauses of a user's turn that may ask for a deed: the first 24. `passes` is false for a sentence that does not
 /// count. Linear.
 void collect_asked(const Reading& reading, DeedReader& reader, const std::function<bool(const Sentence&)>& passes,
                    std::vector<Clause>& out);

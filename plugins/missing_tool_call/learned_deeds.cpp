@@ -14,8 +14,6 @@ namespace {
 constexpr std::size_t kMostMessages = 6;    // from the end
 constexpr std::size_t kMostTurns = 16;      // from the start
 constexpr std::size_t kLongestTurn = 4096;  // bytes: a longer one is a text to work on
-constexpr std::uint64_t kOpenCues =
-    kCueAdmission | kCueNothingFound | kCueSimulated | kCueHypothesis | kCuePlan | kCueCondition | kCueFinding | kCueChecked;
 constexpr double kMaybeAsked = 0.4, kMaybeTold = 0.4, kPlainlyTold = 0.8, kSummarized = 0.9;
 constexpr double kBoth = 0.5;  // the probability of both together from which it fires
 
@@ -163,8 +161,7 @@ std::size_t LearnedDeeds::last_change(std::size_t message) const {
 }
 
 void LearnedDeeds::judge(const RunView& run, Verdict& verdict) {
-  const auto is_talk = [](const auto& told) { return told.rule == "text_product" || told.rule == "make_believe"; };
-  if (std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(), is_talk)) return;
+  if (AskedDeeds::is_talk(verdict)) return;
   const bool sent = scene_.ran.groups[rules_.send_group] != 0 || scene_.ran.any_purpose;
   std::size_t judged = 0;
   for (const auto& message : told_messages(run)) {

@@ -130,9 +130,8 @@ void WeighedDeeds::compare_all() {
   }
 }
 
-/// True where nothing but look-ups ran before a step, and no user asks plainly for a deed.
+/// True when no user turn before a step asks plainly for a deed.
 bool WeighedDeeds::may_want_report(const RunView& run, std::size_t end) {
-  if (!scene_.ran.any || may_have_changed(run, end)) return false;
   read_turns(run, end);
   return std::none_of(wishes_.begin(), wishes_.end(), [](const Wish* wish) { return wish->clause.sure >= kPlainlyAsked; });
 }
@@ -141,7 +140,8 @@ bool WeighedDeeds::read_message(const RunView& run, const Said& said, std::size_
   told_.clear();
   back_ = back;
   const auto end = std::min(said.step, run.steps.size());
-  if (may_want_report(run, end)) return false;
+  const bool changed = may_have_changed(run, end);
+  if (scene_.ran.any && !changed && may_want_report(run, end)) return false;
   run.pace(said.text.size());
   read(said.text, rules_.lexicon, scene_.reading);
   const auto& reading = scene_.reading;
@@ -149,7 +149,7 @@ bool WeighedDeeds::read_message(const RunView& run, const Said& said, std::size_
       !reading.understood(said.text))
     return false;
   collect_told(reading, reader_, told_);
-  if (told_.empty() || (told_.size() == 1 && may_have_changed(run, end))) return false;
+  if (told_.empty() || (told_.size() == 1 && changed)) return false;
   read_turns(run, end);
   const auto counts = [&](const Clause& deed) { return is_likely(deed); };
   if (wishes_.empty() || std::none_of(told_.begin(), told_.end(), counts)) return false;
@@ -366,9 +366,7 @@ bool WeighedDeeds::may_answer(const RunView& run, const Said& said, const Clause
 }
 
 bool WeighedDeeds::is_talk(const RunView& run, const Verdict& verdict) {
-  const bool silenced = std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(),
-                                    [](const Suppression& told) { return told.rule == "text_product" || told.rule == "make_believe"; });
-  return silenced || (!scene_.ran.any && scene_.requests.make_believe(run));
+  return AskedDeeds::is_talk(verdict) || (!scene_.ran.any && scene_.requests.make_believe(run));
 }
 
 /// How sure it is that no call was for a deed: no more than a candidate where a call may have been, or where nothing was changed at all and

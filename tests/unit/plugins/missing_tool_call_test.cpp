@@ -952,6 +952,20 @@ TEST(MissingToolCall, CallThatMayBeForADeed_LeavesACandidateAtMost) {
   EXPECT_TRUE(judged("supplies_put", R"({"sku":"MS-2","n":2})").findings.empty()) << "nothing else takes this call";
 }
 
+TEST(MissingToolCall, OneSentenceOfManyDeeds_IsWeighedUpToALimit) {
+  std::string many = "I've moved the tasting";
+  for (int i = 0; i < 3000; ++i) many += ", booked the cellar and invited Nora";
+  RunBuilder run;
+  run.request(many + ".").tool("calendar_move_event", R"({"event":"tasting"})", R"({"ok":true})").outcome(many + ".");
+  MissingToolCall detector("{}");
+  (void)detector.evaluate(run.run());
+  auto& weighed = detector.weighed();
+  weighed.clear();
+  (void)weighed.read_message(run.run(), {run.run().outcome, "/outcomeSummary", kNoStep}, 0);
+  EXPECT_GT(weighed.told().size(), 1u);
+  EXPECT_LE(weighed.told().size(), 24u);
+}
+
 TEST(MissingToolCall, HowThingsStandInAReport_IsNoDeedOfTheAgent) {
   RunBuilder run;
   run.request("Research the gym chain Pulse Box, its position in the sector and recent trends.");
