@@ -16,7 +16,7 @@ constexpr std::size_t kTellingWord = 4;        // shorter words are in every tex
 constexpr std::size_t kMostBytes = 64 * 1024;  // of one text
 
 /// The first bytes of a word as a number, in lower case.
-std::uint64_t stem_of(std::string_view word) {
+std::uint64_t short_stem_of(std::string_view word) {
   std::uint64_t stem = 0;
   for (const char c : word.substr(0, kStem)) stem = stem << 8 | static_cast<unsigned char>(to_lower(c));
   return stem * 0x9E3779B97F4A7C15;
@@ -35,7 +35,7 @@ void each_stem(std::string_view text, Take take) {
   for_each_word(text.substr(0, kMostBytes), [&](std::string_view word) {
     if (word.size() < 2) return true;
     const bool digits = std::any_of(word.begin(), word.end(), is_digit);
-    if (digits || word.size() >= kTellingWord) take(digits ? hash_figure(word) : stem_of(word), word, digits);
+    if (digits || word.size() >= kTellingWord) take(digits ? hash_figure(word) : short_stem_of(word), word, digits);
     return true;
   });
 }
