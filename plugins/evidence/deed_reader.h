@@ -1,9 +1,8 @@
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 #include "common/reading.h"
+#include "evidence/feature_set.h"
+#include "evidence/sentence_features.h"
 
 namespace runwarden::plugins {
 
@@ -14,11 +13,13 @@ class DeedReader {
  public:
   /// How likely the agent's sentence tells a deed as done, 0 to 1. Linear in the sentence.
   [[nodiscard]] double tells(const Reading& reading, const Sentence& sentence);
+  /// How likely the sentence that was read last tells that something was not done, or not yet, 0 to 1. Linear in the sentence.
+  [[nodiscard]] double tells_undone() const;
   /// How likely the user's sentence asks for a deed, 0 to 1. Linear in the sentence.
   [[nodiscard]] double asks(const Reading& reading, const Sentence& sentence);
 
  private:
-  std::vector<std::uint16_t> features_;
+  FeatureSet features_{kSentenceFeatures};
 };
 
 }  // namespace runwarden::plugins

@@ -137,6 +137,13 @@ void Measures::clear(bool named) {
   text_.clear();
 }
 
+void Measures::append(const Measures& others) {
+  values_.insert(values_.end(), others.values_.begin(), others.values_.end());
+  names_.insert(names_.end(), others.names_.begin(), others.names_.end());
+  if (!text_.empty() && !others.text_.empty()) text_ += ' ';
+  text_ += others.text_;
+}
+
 void Measures::add(std::string_view name, double value) {
   values_.push_back(static_cast<float>(value));
   if (!named_) return;

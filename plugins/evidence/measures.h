@@ -18,10 +18,16 @@ namespace runwarden::plugins {
 class Measures {
  public:
   void clear(bool named);
+  /// Adds all of others.
+  void append(const Measures& others);
   void add(std::string_view name, double value);
   void add_flag(std::string_view name, bool holds) { add(name, holds ? 1 : 0); }
   void add_count(std::string_view name, std::size_t count, std::size_t most = kMost) {
     add(name, static_cast<double>(std::min(count, most)));
+  }
+  /// How many more there are of some than of others, from -most to most.
+  void add_difference(std::string_view name, std::size_t some, std::size_t others, double most) {
+    add(name, std::clamp(static_cast<double>(some) - static_cast<double>(others), -most, most));
   }
   void add_share(std::string_view name, std::size_t part, std::size_t whole) {
     add(name, whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole));
@@ -30,6 +36,7 @@ class Measures {
   [[nodiscard]] const std::vector<float>& values() const { return values_; }
   /// "name=value" for each that is not 0, separated by blanks; empty without names.
   [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] bool named() const { return named_; }
   /// The names in order, if they are kept.
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
 

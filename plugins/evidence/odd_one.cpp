@@ -17,7 +17,7 @@ constexpr std::size_t kFewestCalls = 3;
 constexpr std::string_view kYes = "true", kNo = "false";
 constexpr std::size_t kMostRows = 256;
 constexpr std::size_t kMostOdd = 16;
-constexpr std::size_t kLongestOutcome = 40;
+constexpr std::size_t kLongestValue = 40;
 
 bool has_word(const std::vector<std::string>& words, std::string_view key) {
   std::string folded;
@@ -72,7 +72,7 @@ std::string_view outcome_of(std::string_view output, const OutcomeWords& words) 
     token = cursor.next();
     if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return {};
     if (token == Token::kBad || token == Token::kEnd) return {};
-    if (token == Token::kString && cursor.text().size() <= kLongestOutcome && has_word(words.members, key)) return cursor.text();
+    if (token == Token::kString && cursor.text().size() <= kLongestValue && has_word(words.members, key)) return cursor.text();
   }
   return {};
 }
@@ -126,7 +126,7 @@ class Rows {
       if (token != Token::kString && token != Token::kNumber) continue;
       const auto value = cursor_.text();
       if (row != nullptr && row->id.empty()) row->id = value;
-      if (token != Token::kString || value.size() > kLongestOutcome) continue;
+      if (token != Token::kString || value.size() > kLongestValue) continue;
       if (row != nullptr && has_word(words_.members, key)) row->value = value;
       if (named.size() < kMostRows) named.push_back({key, value, 0, {}});
     }

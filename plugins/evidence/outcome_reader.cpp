@@ -9,7 +9,7 @@ static_assert(std::size(kUndone) == kOutputFeatures);
 
 double OutcomeReader::undone(const StepView& call, std::span<const std::uint16_t> groups) {
   features_.collect(call, groups, found_);
-  return probability(found_, kUndone, kUndoneUnit);
+  return probability(found_.all(), kUndone, kUndoneUnit);
 }
 
 }  // namespace runwarden::plugins

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "evidence/output_features.h"
 
@@ -21,7 +20,7 @@ class OutcomeReader {
 
  private:
   OutputFeatures features_;
-  std::vector<std::uint16_t> found_;
+  FeatureSet found_{kOutputFeatures};
 };
 
 }  // namespace runwarden::plugins

@@ -57,7 +57,7 @@ std::uint64_t hash_of_value(std::string_view value) {
 }  // namespace
 
 void OutputFeatures::add(Kind kind, std::uint64_t hash) {
-  out_->push_back(static_cast<std::uint16_t>(mix(static_cast<std::uint64_t>(kind), hash) % kOutputFeatures));
+  out_->add(static_cast<std::uint16_t>(mix(static_cast<std::uint64_t>(kind), hash) % kOutputFeatures));
 }
 
 /// True for a text of which the call has every word.
@@ -191,7 +191,7 @@ void OutputFeatures::add_reading(const StepView& call, std::span<const std::uint
   add(Kind::kLength, std::min<std::uint64_t>(words.size() / 4, kLongest));
 }
 
-void OutputFeatures::collect(const StepView& call, std::span<const std::uint16_t> groups, std::vector<std::uint16_t>& out) {
+void OutputFeatures::collect(const StepView& call, std::span<const std::uint16_t> groups, FeatureSet& out) {
   constexpr std::size_t kMostArguments = 64;  // each is compared with each member
   out.clear();
   out_ = &out;
@@ -216,8 +216,6 @@ void OutputFeatures::collect(const StepView& call, std::span<const std::uint16_t
   read(text_, *lexicon_, reading_);
   add_words(groups);
   add_reading(call, groups);
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
 }
 
 }  // namespace runwarden::plugins

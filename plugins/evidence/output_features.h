@@ -12,6 +12,7 @@
 #include "common/reading.h"
 #include "common/recovery.h"
 #include "common/run_view.h"
+#include "evidence/feature_set.h"
 
 namespace runwarden::plugins {
 
@@ -24,11 +25,11 @@ class OutputFeatures {
   /// Keeps both by reference.
   OutputFeatures(const Lexicon& lexicon, const ContentRules& content) : lexicon_(&lexicon), content_(&content) {}
 
-  /// Replaces `out` with the indexes of the features, each once, in order: the output's words, pairs of near ones, beginnings and ends of
-  /// long ones, the roles that the lexicon gives them, members of JSON with flags, counts and nothing, and members that repeat an argument
-  /// or differ from it. Words that the call has already are all one, and those of its own verb two: said as done or not. `groups` are the
-  /// groups of the tool's verbs. Reads the first kilobyte. Linear.
-  void collect(const StepView& call, std::span<const std::uint16_t> groups, std::vector<std::uint16_t>& out);
+  /// Replaces `out`, which is of kOutputFeatures, by the indexes of the features: the output's words, pairs of near ones, beginnings and
+  /// ends of long ones, the roles that the lexicon gives them, members of JSON with flags, counts and nothing, and members that repeat an
+  /// argument or differ from it. Words that the call has already are all one, and those of its own verb two: said as done or not. `groups`
+  /// are the groups of the tool's verbs. Reads the first kilobyte. Linear.
+  void collect(const StepView& call, std::span<const std::uint16_t> groups, FeatureSet& out);
 
  private:
   enum class Kind : std::uint8_t;
@@ -43,7 +44,7 @@ class OutputFeatures {
 
   const Lexicon* lexicon_;
   const ContentRules* content_;
-  std::vector<std::uint16_t>* out_ = nullptr;
+  FeatureSet* out_ = nullptr;
   std::vector<CallValue> arguments_;
   std::vector<std::string> key_words_, value_words_;
   std::string text_;  // the output in words

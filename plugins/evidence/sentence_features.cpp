@@ -23,31 +23,29 @@ std::uint64_t hash_of(std::string_view word) {
 
 }  // namespace
 
-void collect_sentence_features(const Reading& reading, const Sentence& sentence, std::vector<std::uint16_t>& out) {
+void collect_sentence_features(const Reading& reading, const Sentence& sentence, FeatureSet& out) {
   constexpr std::size_t kPart = 4;  // bytes of a word's beginning and end
   constexpr std::uint64_t kLongest = 8;
   out.clear();
-  out.push_back(index_of(Feature::kBias, 0));
-  if (sentence.question) out.push_back(index_of(Feature::kQuestion, 0));
+  out.add(index_of(Feature::kBias, 0));
+  if (sentence.question) out.add(index_of(Feature::kQuestion, 0));
   std::uint64_t count = 0;
   std::uint64_t before = hash_bytes("^");
   for (auto i = sentence.begin; i < sentence.end; ++i, ++count) {
     const auto word = reading.words[i].text;
     const auto hash = hash_of(word);
-    out.push_back(index_of(Feature::kWord, hash));
-    out.push_back(index_of(Feature::kPair, mix(before, hash)));
+    out.add(index_of(Feature::kWord, hash));
+    out.add(index_of(Feature::kPair, mix(before, hash)));
     before = hash;
     if (word.size() <= kPart || has_digit(word)) continue;
-    out.push_back(index_of(Feature::kBeginning, hash_bytes(word.substr(0, kPart))));
-    out.push_back(index_of(Feature::kEnding, hash_bytes(word.substr(word.size() - kPart))));
+    out.add(index_of(Feature::kBeginning, hash_bytes(word.substr(0, kPart))));
+    out.add(index_of(Feature::kEnding, hash_bytes(word.substr(word.size() - kPart))));
   }
   if (count > 0) {
-    out.push_back(index_of(Feature::kFirst, hash_of(reading.words[sentence.begin].text)));
-    out.push_back(index_of(Feature::kLast, before));
+    out.add(index_of(Feature::kFirst, hash_of(reading.words[sentence.begin].text)));
+    out.add(index_of(Feature::kLast, before));
   }
-  out.push_back(index_of(Feature::kLength, std::min(count / 3, kLongest)));
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  out.add(index_of(Feature::kLength, std::min(count / 3, kLongest)));
 }
 
 }  // namespace runwarden::plugins

@@ -14,7 +14,7 @@ namespace {
 using Token = JsonScanner::Token;
 
 constexpr std::size_t kDeepest = 2;          // objects within each other
-constexpr std::size_t kLongestOutcome = 40;  // bytes of a text that names an outcome
+constexpr std::size_t kLongestWaiting = 40;  // bytes of a text that names an outcome
 
 /// True when one of the words is in the text, between blanks or signs.
 bool names_waiting(std::string_view text, const OutcomeWords& words) {
@@ -36,7 +36,7 @@ bool is_waiting(const StepView& call, const OutcomeWords& words) {
     if (token == Token::kKey) key = cursor.text();
     const bool closed = token == Token::kArray || (token == Token::kObject && cursor.depth() > kDeepest);
     if (closed && !cursor.leave()) return false;
-    if (token != Token::kString || cursor.text().size() > kLongestOutcome || !among(last_word_of(key), words.members)) continue;
+    if (token != Token::kString || cursor.text().size() > kLongestWaiting || !among(last_word_of(key), words.members)) continue;
     if (call.input.find(cursor.text()) == std::string_view::npos && names_waiting(cursor.text(), words)) return true;
   }
   return false;

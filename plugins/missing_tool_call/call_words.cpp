@@ -6,6 +6,7 @@
 #include "common/json_scan.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "evidence/clauses.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -17,14 +18,6 @@ const char* end_of(std::string_view text) {
 }
 
 }  // namespace
-
-bool CallWords::is_telling(const ReadWord& word) {
-  constexpr std::size_t kTelling = 4;
-  const bool small =
-      word.entry != nullptr && (word.entry->verb == kNoVerb || (word.entry->forms & kFormBase) == 0) && word.entry->cues != 0;
-  const bool number = word.text.size() > 1 && std::all_of(word.text.begin(), word.text.end(), is_digit);
-  return !small && (word.text.size() >= kTelling || number);
-}
 
 bool CallWords::returned_word(const RunView& run, const Claim& claim) {
   if (!scene_.outputs_read) {

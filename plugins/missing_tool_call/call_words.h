@@ -9,8 +9,6 @@ class CallWords {
  public:
   CallWords(const DeedRules& rules, DeedScene& scene) : rules_(rules), scene_(scene) {}
 
-  /// True for a number, and for a longer word that has no role in a sentence.
-  [[nodiscard]] static bool is_telling(const ReadWord& word);
   /// True when a tool returned the very word of the claim: the agent repeats what it read. Reads outputs only once a claim is in doubt.
   [[nodiscard]] bool returned_word(const RunView& run, const Claim& claim);
   /// The same, and true when the claim quotes an id that a tool that writes returned.

@@ -4,8 +4,8 @@
 
 #include "common/fold.h"
 #include "common/words.h"
+#include "evidence/clauses.h"
 #include "evidence/written_call.h"
-#include "missing_tool_call/clauses.h"
 #include "missing_tool_call/told_deeds.h"
 
 namespace runwarden::plugins {
@@ -54,7 +54,7 @@ void LearnedDeeds::ask(const RunView& run, std::size_t step, std::string_view tu
     best = {sure, turn, step, verb_of(sentence)};
     asked_words_.clear();
     std::for_each(scene_.reading.words.begin() + sentence.begin, scene_.reading.words.begin() + sentence.end, [&](const ReadWord& word) {
-      if (CallWords::is_telling(word)) asked_words_.insert(hash_noun(word.text));
+      if (is_telling(word)) asked_words_.insert(hash_noun(word.text));
     });
   }
 }
@@ -108,7 +108,7 @@ bool LearnedDeeds::claims_deed(const Sentence& sentence) const {
 /// True for a sentence that shares a telling word with what the user asked for.
 bool LearnedDeeds::shares_asked(const Sentence& sentence) const {
   return std::any_of(scene_.reading.words.begin() + sentence.begin, scene_.reading.words.begin() + sentence.end,
-                     [&](const ReadWord& word) { return CallWords::is_telling(word) && asked_words_.contains(hash_noun(word.text)); });
+                     [&](const ReadWord& word) { return is_telling(word) && asked_words_.contains(hash_noun(word.text)); });
 }
 
 /// True for a sentence that names a recipient whom no call that changed something names.

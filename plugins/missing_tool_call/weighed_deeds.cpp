@@ -14,13 +14,9 @@
 namespace runwarden::plugins {
 namespace {
 
+constexpr double kMostApart = 3;       // deeds or wishes, and calls
 constexpr double kPlainlyAsked = 0.5;  // below, the user may want a report
 constexpr std::size_t kLoose = 1;      // ties of a call that may as well be for something else
-
-double difference(std::size_t some, std::size_t others) {
-  constexpr double kMost = 3;
-  return std::clamp(static_cast<double>(some) - static_cast<double>(others), -kMost, kMost);
-}
 
 }  // namespace
 
@@ -60,22 +56,14 @@ void WeighedDeeds::read_turns(const RunView& run, std::size_t end) {
 }
 
 const WeighedDeeds::Call& WeighedDeeds::call_at(const RunView& run, std::size_t at) {
-  constexpr std::size_t kMostInput = 4096, kMostOutput = 2048;  // bytes
   const auto [known, is_new] = read_.try_emplace(at);
   auto& call = known->second;
   if (!is_new) return call;
   const auto& step = run.steps[at];
-  const auto input = step.input.substr(0, kMostInput), output = step.output.substr(0, kMostOutput);
-  run.pace(input.size() + output.size());
-  call.meaning = &scene_.tools.meaning(step.name);
+  run.pace(step.input.size() + step.output.size());
+  read_stems(step, scene_.tools.meaning(step.name), call);
   call.failed = step.outcome == Outcome::kFailed;
   call.doubtful = scene_.ran.may_change[at] == 0;
-  add_stems(base_name(step.name), call.name);
-  add_stems(input, call.input);
-  add_stems(output, call.output);
-  settle(call.name);
-  settle(call.input);
-  settle(call.output);
   return call;
 }
 
@@ -113,20 +101,10 @@ void WeighedDeeds::read_calls(const RunView& run, std::size_t end) {
   settle(looked_up_);
 }
 
-/// How much speaks for a call having been made for a deed. What it returned tells of it less than its name and arguments.
-std::size_t WeighedDeeds::ties(const Clause& deed, const Call& call) {
-  std::size_t found =
-      2 * count_shared(deed.own, call.name) + count_shared(deed.own, call.input) + (count_shared(deed.own, call.output) + 1) / 2;
-  for (const auto group : call.meaning->groups) {
-    if (std::find(deed.groups.begin(), deed.groups.end(), group) != deed.groups.end()) found += 2;
-  }
-  return found;
-}
-
 void WeighedDeeds::compare_all() {
   ties_.clear();
   for (const auto* call : calls_) {
-    for (const auto& deed : told_) ties_.push_back(ties(deed, *call));
+    for (const auto& deed : told_) ties_.push_back(count_ties(deed, *call));
   }
 }
 
@@ -187,7 +165,7 @@ void WeighedDeeds::measure_message(const Clause& deed) {
   measures_.add("sentence_tells", deed.whole);
   measures_.add_count("clauses", told_.size());
   measures_.add_count("deeds", deeds);
-  measures_.add("deeds_beyond_calls", difference(deeds, calls_.size()));
+  measures_.add_difference("deeds_beyond_calls", deeds, calls_.size(), kMostApart);
   measures_.add_count("words", deed.end - deed.begin, kMostWords);
   measures_.add_count("stems", deed.stems.size(), kMostStems);
   measures_.add_count("own_stems", deed.own.size(), kMostStems);
@@ -208,7 +186,7 @@ void WeighedDeeds::measure_wish(const Clause& deed, const Wish& wish) {
   measures_.add_flag("asked_verb", same);
   measures_.add_flag("other_verb", !same && !deed.groups.empty() && !asked.groups.empty());
   measures_.add_count("asked_clauses", wishes_.size());
-  measures_.add("asked_beyond_calls", difference(wishes_.size(), calls_.size()));
+  measures_.add_difference("asked_beyond_calls", wishes_.size(), calls_.size(), kMostApart);
   measures_.add_count("turns", turns_);
   std::size_t own = 0, had = 0;
   for (const auto stem : deed.own) {

@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "common/verdict.h"
+#include "evidence/call_stems.h"
+#include "evidence/clauses.h"
 #include "evidence/deed_reader.h"
 #include "evidence/measures.h"
-#include "evidence/stems.h"
 #include "missing_tool_call/asked_deeds.h"
-#include "missing_tool_call/clauses.h"
 #include "missing_tool_call/deed_scene.h"
 #include "missing_tool_call/deeds_beside.h"
 #include "missing_tool_call/learned_deeds.h"
@@ -49,13 +49,9 @@ class WeighedDeeds {
   [[nodiscard]] static std::span<const std::string_view> weights_of();
 
  private:
-  struct Call {
-    const ToolMeaning* meaning = nullptr;
+  struct Call : CallStems {
     bool failed = false;
     bool doubtful = false;  // it may have changed nothing
-    Stems name, input, output;
-
-    [[nodiscard]] bool has(std::uint64_t stem) const { return holds(name, stem) || holds(input, stem) || holds(output, stem); }
   };
   /// A clause of a user's turn.
   struct Wish {
@@ -78,7 +74,6 @@ class WeighedDeeds {
   void read_calls(const RunView& run, std::size_t end);
   [[nodiscard]] const Call& call_at(const RunView& run, std::size_t step);
   void compare_all();
-  [[nodiscard]] static std::size_t ties(const Clause& deed, const Call& call);
   [[nodiscard]] std::size_t most_of_others(std::size_t call, std::size_t deed) const;
   [[nodiscard]] bool may_be_for(std::size_t deed) const;
   [[nodiscard]] const Wish& wish_for(const Clause& deed) const;

@@ -4,7 +4,6 @@
 #include <iostream>
 #include <set>
 #include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -16,13 +15,13 @@ int main() {
   const Settings settings({});
   const auto lexicon = make_lexicon(settings);
   Reading reading;
-  std::vector<std::uint16_t> features;
+  FeatureSet features(kSentenceFeatures);
   for (std::string line; std::getline(std::cin, line);) {
     read(nlohmann::json::parse(line).get<std::string>(), lexicon, reading);
     std::set<std::uint16_t> all;
     for (const auto& sentence : reading.sentences) {
       collect_sentence_features(reading, sentence, features);
-      all.insert(features.begin(), features.end());
+      all.insert(features.all().begin(), features.all().end());
     }
     for (const auto feature : all) std::printf("%u ", static_cast<unsigned>(feature));
     std::printf("\n");

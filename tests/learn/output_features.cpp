@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <iostream>
 #include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -17,7 +16,7 @@ int main() {
   const auto content = make_content_rules(settings, "soft_failures");
   Recovery tools(lexicon, content.tools);
   OutputFeatures reader(lexicon, content);
-  std::vector<std::uint16_t> features;
+  FeatureSet features(kOutputFeatures);
   for (std::string line; std::getline(std::cin, line);) {
     const auto call = nlohmann::json::parse(line);
     const auto tool = call.at("tool").get<std::string>(), input = call.at("input").get<std::string>(),
@@ -28,7 +27,7 @@ int main() {
     step.input = input;
     step.output = output;
     reader.collect(step, tools.meaning(tool).groups, features);
-    for (const auto feature : features) std::printf("%u ", static_cast<unsigned>(feature));
+    for (const auto feature : features.all()) std::printf("%u ", static_cast<unsigned>(feature));
     std::printf("\n");
   }
   return 0;

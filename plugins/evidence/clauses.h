@@ -21,10 +21,12 @@ inline constexpr std::uint64_t kOpenCues =
 struct Clause {
   std::uint32_t begin = 0;
   std::uint32_t end = 0;
-  double sure = 0;   // the probability that it tells a deed as done; of a user's clause, that its sentence asks for one
-  double whole = 0;  // the same for the whole sentence
-  Stems stems;       // of its telling words
-  Stems own;         // of these, those that no other clause of the message has
+  double sure = 0;    // the probability that it tells a deed as done; of a user's clause, that its sentence asks for one
+  double whole = 0;   // the same for the whole sentence
+  double undone = 0;  // of the agent's: the probability that it tells that something was not done
+  bool open = false;  // of an untold one: it denies something, tells of trouble or of another's part, or leaves it open what was done
+  Stems stems;        // of its telling words
+  Stems own;          // of these, those that no other clause of the message has
   Stems figures;
   std::vector<std::uint16_t> groups;  // of its verbs, and of nouns that name their deeds
   std::vector<std::uint16_t> acts;    // of its verbs in a base form or participle
@@ -34,10 +36,16 @@ struct Clause {
 /// Replaces `out` by the clauses of a message that may tell a deed: the first 24. Linear.
 void collect_told(const Reading& reading, DeedReader& reader, std::vector<Clause>& out);
 
+/// Replaces `out` by the other clauses of a message: the first 24. Linear.
+void collect_untold(const Reading& reading, DeedReader& reader, std::vector<Clause>& out);
+
 /// Replaces `out` by the clauses of a user's turn that may ask for a deed: the first 24. `passes` is false for a sentence that does not
 /// count. Linear.
 void collect_asked(const Reading& reading, DeedReader& reader, const std::function<bool(const Sentence&)>& passes,
                    std::vector<Clause>& out);
+
+/// True for a number, and for a longer word that has no role in a sentence.
+[[nodiscard]] bool is_telling(const ReadWord& word);
 
 /// True for a sentence of figures and small words: "Set x to 4 and add 9".
 [[nodiscard]] bool is_arithmetic(const Reading& reading, const Sentence& sentence);

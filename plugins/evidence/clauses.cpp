@@ -1,9 +1,8 @@
-#include "missing_tool_call/clauses.h"
+#include "evidence/clauses.h"
 
 #include <algorithm>
 
 #include "common/words.h"
-#include "missing_tool_call/call_words.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -26,6 +25,21 @@ void each_clause(const Reading& reading, const Sentence& sentence, std::uint32_t
   take(begin, sentence.end);
 }
 
+/// Passes on the clauses of an agent's sentence, and whether each denies something or leaves it open.
+template <class Take>
+void each_part(const Reading& reading, const Sentence& sentence, Take take) {
+  constexpr std::uint32_t kShortest = 3;
+  bool open = false;
+  each_clause(reading, sentence, kShortest, [&](std::uint32_t begin, std::uint32_t end) {
+    Sentence part{begin, end, 0, false};
+    for (auto i = begin; i < end; ++i) part.cues |= reading.words[i].cues;
+    // "Once a desk is booked and another is cancelled": the conjunction goes on with what the clause before left open.
+    const bool goes_on = open && has(reading.words[begin].cues, kCueConjunction) && reading.words[begin].before == Break::kNone;
+    open = goes_on || has(part.cues, kOpenCues) || negates_anything(reading, part);
+    take(part, open);
+  });
+}
+
 /// Notes what the words of a clause are.
 void read_words_of(const Reading& reading, Clause& clause) {
   for (auto i = clause.begin; i < clause.end; ++i) {
@@ -43,7 +57,7 @@ void read_words_of(const Reading& reading, Clause& clause) {
         if (has_digit(piece)) clause.figures.push_back(stem_of(piece));
         return true;
       });
-    } else if (CallWords::is_telling(word) || (word.entry == nullptr && word.text.size() == kShortestName)) {
+    } else if (is_telling(word) || (word.entry == nullptr && word.text.size() == kShortestName)) {
       clause.stems.push_back(stem_of(word.text));
     }
   }
@@ -78,13 +92,21 @@ void find_own_stems(std::vector<Clause>& clauses) {
 
 }  // namespace
 
+bool is_telling(const ReadWord& word) {
+  constexpr std::size_t kTelling = 4;
+  const bool small =
+      word.entry != nullptr && (word.entry->verb == kNoVerb || (word.entry->forms & kFormBase) == 0) && word.entry->cues != 0;
+  const bool number = word.text.size() > 1 && std::all_of(word.text.begin(), word.text.end(), is_digit);
+  return !small && (word.text.size() >= kTelling || number);
+}
+
 bool is_arithmetic(const Reading& reading, const Sentence& sentence) {
   std::size_t figures = 0;
   for (auto i = sentence.begin; i < sentence.end; ++i) {
     const auto& word = reading.words[i];
     if (has_digit(word.text)) {
       ++figures;
-    } else if (CallWords::is_telling(word)) {
+    } else if (is_telling(word)) {
       return false;
     }
   }
@@ -102,24 +124,34 @@ bool share_group(const std::vector<std::uint16_t>& some, const std::vector<std::
 }
 
 void collect_told(const Reading& reading, DeedReader& reader, std::vector<Clause>& out) {
-  constexpr std::uint32_t kShortest = 3;
   out.clear();
   for (const auto& sentence : reading.sentences) {
     if (sentence.question || out.size() >= kMostClauses) continue;
     const double whole = reader.tells(reading, sentence);
     if (whole < kLeastTold) continue;
-    bool open = false;
-    each_clause(reading, sentence, kShortest, [&](std::uint32_t begin, std::uint32_t end) {
-      Sentence part{begin, end, 0, false};
-      for (auto i = begin; i < end; ++i) part.cues |= reading.words[i].cues;
-      // "Once a desk is booked and another is cancelled": the conjunction goes on with what the clause before left open.
-      const bool goes_on = open && has(reading.words[begin].cues, kCueConjunction) && reading.words[begin].before == Break::kNone;
-      open = goes_on || has(part.cues, kOpenCues) || negates_anything(reading, part);
-      if (open) return;
-      if (out.size() >= kMostClauses) return;
+    each_part(reading, sentence, [&](const Sentence& part, bool open) {
+      if (open || out.size() >= kMostClauses) return;
       const double sure = part.end - part.begin == sentence.end - sentence.begin ? whole : reader.tells(reading, part);
       if (sure < kLeastTold) return;
-      out.push_back(read_clause(reading, begin, end, sure, whole));
+      out.push_back(read_clause(reading, part.begin, part.end, sure, whole));
+      out.back().undone = reader.tells_undone();
+    });
+  }
+  find_own_stems(out);
+}
+
+void collect_untold(const Reading& reading, DeedReader& reader, std::vector<Clause>& out) {
+  out.clear();
+  for (const auto& sentence : reading.sentences) {
+    const double whole = sentence.question ? 0 : reader.tells(reading, sentence);
+    each_part(reading, sentence, [&](const Sentence& part, bool open) {
+      if (out.size() >= kMostClauses) return;
+      const double alone = reader.tells(reading, part);
+      const double sure = whole < kLeastTold ? whole : alone;
+      if (!open && sure >= kLeastTold) return;
+      out.push_back(read_clause(reading, part.begin, part.end, sure, whole));
+      out.back().undone = reader.tells_undone();
+      out.back().open = open || sentence.question || has(part.cues, kCueTrouble | kCueModal | kCueHandover);
     });
   }
   find_own_stems(out);
