@@ -18,6 +18,7 @@
 #include "missing_tool_call/ran_tools.h"
 #include "missing_tool_call/unchanged_deeds.h"
 #include "missing_tool_call/unmade_calls.h"
+#include "missing_tool_call/unreached.h"
 #include "missing_tool_call/weighed_deeds.h"
 
 namespace runwarden::plugins {
@@ -87,6 +88,7 @@ class MissingToolCall {
   Exchanges exchanges_{rules_, scene_, tools_ran_, call_words_, asked_deeds_, unchanged_};
   UnmadeCalls unmade_calls_{rules_, scene_, asked_deeds_, unchanged_};
   PassedOn passed_on_{rules_, scene_, asked_deeds_};
+  Unreached unreached_{rules_, scene_, asked_deeds_};
   LearnedDeeds learned_{rules_, scene_, call_words_, asked_deeds_};
   WeighedDeeds weighed_{rules_, scene_, tools_ran_, asked_deeds_, beside_, learned_};
 };

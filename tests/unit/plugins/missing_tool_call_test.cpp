@@ -970,7 +970,8 @@ TEST(MissingToolCall, HowThingsStandInAReport_IsNoDeedOfTheAgent) {
   RunBuilder run;
   run.request("Research the gym chain Pulse Box, its position in the sector and recent trends.");
   run.tool("search_web", R"({"query":"Pulse Box gym news"})", R"([{"title":"Pulse Box opens in Lyon","snippet":"The chain has 40 gyms"}])");
-  run.outcome("# Report on Pulse Box\n\nConclusion: Pulse Box is well placed as a leading gym chain in the sector, and its trends are upward.");
+  run.outcome(
+      "# Report on Pulse Box\n\nConclusion: Pulse Box is well placed as a leading gym chain in the sector, and its trends are upward.");
   EXPECT_TRUE(judge(run).findings.empty());
 }
 
@@ -1411,6 +1412,49 @@ TEST(MissingToolCall, OrderGivenAgain_MayHaveBeenDoneBefore) {
   };
   EXPECT_FALSE(fires("Remove Ulrike from the watch."));
   EXPECT_TRUE(fires("Remove Ulrike from the guest list, too."));
+}
+
+TEST(MissingToolCall, MessageToAPlaceThatNoCallNames_WasNotSent) {
+  const auto judged = [](std::string_view request, std::string_view answer, std::string_view output = R"({"berth":"C-4"})") {
+    RunBuilder run;
+    run.request(request).tool("assign_berth", R"({"boat":"Heron","berth":"C-4"})", output);
+    return judge(run.model(answer)).findings.size();
+  };
+  constexpr auto kMail = "Give Heron berth C-4 and email the list to ola@fjord.example.";
+  EXPECT_EQ(judged(kMail, "Heron is in C-4.\n- List emailed to ola@fjord.example, who'll see it tonight."), 1u);
+  EXPECT_EQ(judged(kMail, "Heron is in C-4, and a copy of the list has gone to ola@fjord.example."), 1u) << "no verb that sends";
+  EXPECT_EQ(judged("Give Heron berth C-4 and drop a line in #quay.", "Heron is in C-4, the note is in #quay."), 1u);
+  EXPECT_EQ(judged("Give Heron berth C-4. Can you text Ola the berth? 555-0147", "Heron is in C-4, and Ola has been texted at 555-0147."),
+            1u);
+  EXPECT_EQ(judged(kMail, "Heron is in C-4. Shall I email the list to ola@fjord.example?"), 0u);
+  EXPECT_EQ(judged(kMail, "Heron is in C-4. The list has not been emailed to ola@fjord.example."), 0u);
+  EXPECT_EQ(judged("Give Heron berth C-4. Her owner is ola@fjord.example.", "Heron, of ola@fjord.example, has C-4 now."), 0u);
+  EXPECT_EQ(
+      judged(kMail, "Heron is in C-4.\n- List emailed to ola@fjord.example, who'll see it tonight.", R"({"berth":"C-4","mail":"sent"})"),
+      0u)
+      << "the call says that it sent one";
+}
+
+TEST(MissingToolCall, AddressOfWhomTheMessageSpeaksTo_IsNoPlace) {
+  RunBuilder run;
+  run.request("Charge the berth and write to ola@fjord.example").failed("issue_refund", R"({"berth":"C-4"})", "502: no account");
+  EXPECT_TRUE(judge(run.outcome("Your refund has been processed, ola@fjord.example.")).findings.empty());
+}
+
+TEST(MissingToolCall, MessageToAPlace_MayBeSentByACallThatNamesIt) {
+  const auto judged = [](std::string_view tool, std::string_view input) {
+    RunBuilder run;
+    run.request("Give Heron berth C-4 and email the list to ola@fjord.example.");
+    run.tool("assign_berth", R"({"boat":"Heron","berth":"C-4"})", R"({"berth":"C-4"})").tool(tool, input, R"({"id":17})");
+    return judge(run.model("Heron is in C-4.\n- List emailed to ola@fjord.example, who'll see it tonight.")).findings.size();
+  };
+  EXPECT_EQ(judged("outbox_add", R"({"rcpt":"Ola@fjord.example"})"), 0u);
+  EXPECT_EQ(judged("send_mail", R"({"contact":17})"), 0u) << "it knows the address";
+  EXPECT_EQ(judged("bash", R"({"command":"./mail_plan.sh 17"})"), 0u) << "a command that sends";
+  const std::string body(20000, 'x');
+  EXPECT_EQ(judged("outbox_add", R"({"body":")" + body + R"(","rcpt":"ola@fjord.example"})"), 0u) << "behind a long text";
+  EXPECT_EQ(judged("bash", R"({"command":")" + body + R"(; mail -s list 17"})"), 0u) << "at the end of a long command";
+  EXPECT_EQ(judged("rename_boat", R"({"boat":"Heron","name":"Heron II"})"), 1u);
 }
 
 TEST(MissingToolCall, ClauseThatDescribesAThing_TellsNoDeed) {
