@@ -390,6 +390,12 @@ void CallOutcomes::sort_failed() {
   std::sort(scene_.failed.begin(), scene_.failed.end(), [](const FailedStep& a, const FailedStep& b) { return a.step < b.step; });
 }
 
+/// True for a call whose only argument is the address of a page: what it returned is the page.
+bool CallOutcomes::opens_page(const StepView& call) {
+  collect_values(call.input, rules_.content.tools.calls, scene_.values);
+  return scene_.values.size() == 1 && is_page(scene_.values.front().text);
+}
+
 /// True for an answer that reports some deed as done, ahead of any negation in its sentence, and counts nothing as 0: "Analysis processed
 /// successfully. Do not show it."
 bool CallOutcomes::tells_deed_done(std::string_view output) {
@@ -404,42 +410,27 @@ bool CallOutcomes::tells_deed_done(std::string_view output) {
   });
 }
 
-/// True for a call whose only argument is the address of a page: what it returned is the page.
-bool CallOutcomes::opens_page(const StepView& call) {
-  collect_values(call.input, rules_.content.tools.calls, scene_.values);
-  return scene_.values.size() == 1 && is_page(scene_.values.front().text);
-}
-
-/// True for a call that was to change something and answered in few words without a failure.
-bool CallOutcomes::has_short_answer(const RunView& run, std::size_t at) {
+bool CallOutcomes::may_refuse_in_words(const StepView& call) {
   constexpr std::size_t kLongest = 600;  // bytes
-  const auto& step = run.steps[at];
-  if (step.kind != Kind::kTool || scene_.failures[at] != Failure::kNone || step.output.size() > kLongest) return false;
-  const auto& tool = scene_.recovery.meaning(step.name);
-  return tool.group != 0 && !tool.reads && !tool.any_purpose && explains(step.output);
+  if (call.kind != Kind::kTool || call.output.size() > kLongest || !explains(call.output)) return false;
+  const auto& tool = scene_.recovery.meaning(call.name);
+  return tool.group != 0 && !tool.reads && !tool.any_purpose && !tells_deed_done(call.output) && !opens_page(call);
 }
 
-/// True when the learned reader takes the answer for a refusal, unless it tells some deed.
-bool CallOutcomes::reads_as_undone(const RunView& run, std::size_t at) {
-  constexpr double kLine = 0.65;
-  const auto& step = run.steps[at];
-  run.pace(step.input.size() + step.output.size());
-  return reader_.undone(step, scene_.recovery.meaning(step.name).groups) >= kLine && !tells_deed_done(step.output) && !opens_page(step);
-}
-
-bool CallOutcomes::add_read(const RunView& run) {
-  constexpr std::size_t kMost = 32;  // outputs, from the end
-  const auto known = scene_.failed.size();
-  std::size_t looked = 0;
-  for (auto i = run.steps.size(); i-- > 0 && looked < kMost;) {
-    if (!has_short_answer(run, i)) continue;
-    ++looked;
-    if (!reads_as_undone(run, i)) continue;
-    scene_.failures[i] = Failure::kSoft;
-    scene_.failed.push_back({i, Failure::kSoft, false});
+void CallOutcomes::mark_failed(std::span<const std::size_t> steps) {
+  for (const auto step : steps) {
+    scene_.failures[step] = Failure::kSoft;
+    scene_.failed.push_back({step, Failure::kSoft, false});
   }
   sort_failed();
-  return scene_.failed.size() > known;
+}
+
+double CallOutcomes::undone(const RunView& run, std::size_t at) {
+  const auto& step = run.steps[at];
+  const auto& tool = scene_.recovery.meaning(step.name);
+  if (step.kind != Kind::kTool || tool.reads) return 0;
+  run.pace(step.input.size() + step.output.size());
+  return reader_.undone(step, tool.groups);
 }
 
 /// For tools that change something, marks calls as failed whose answer reports a different outcome than the tool's other calls.

@@ -22,9 +22,8 @@ class CallOutcomes {
 
   /// Fills failed and failures of the scene. Linear in the size of the run.
   void collect(const RunView& run);
-  /// After collect(): reads the outputs of the last calls that changed something as a whole, with learned weights. Where one says that it
-  /// did not, marks the call as failed, too, and returns true. Linear.
-  [[nodiscard]] bool add_read(const RunView& run);
+  /// After collect(): counts these calls as failed, too.
+  void mark_failed(std::span<const std::size_t> steps);
   /// What is reported of a failure that the message claims as done; `message.found` false where only `success: true` claims it.
   [[nodiscard]] Finding finding(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   /// True for a call that succeeded and returned something; a look-up that found nothing did not.
@@ -37,6 +36,10 @@ class CallOutcomes {
   [[nodiscard]] bool worked_in_turn(const RunView& run, std::size_t failed) const;
   /// True for a program that broke off: its output is short and reports trouble.
   [[nodiscard]] bool broke(const StepView& step, const ToolMeaning& tool);
+  /// True for a call that was to change something and gave a short answer in words that reports no deed.
+  [[nodiscard]] bool may_refuse_in_words(const StepView& call);
+  /// How likely the output of a call that may have changed something says that it did not, 0 to 1; 0 for a look-up. Linear in the call.
+  [[nodiscard]] double undone(const RunView& run, std::size_t at);
   /// True for a tool that may provide what the answer states: it looks things up, computes, or runs anything.
   [[nodiscard]] bool is_source(std::string_view tool);
 
@@ -53,11 +56,9 @@ class CallOutcomes {
   void find_odd_calls(const RunView& run);
   [[nodiscard]] std::size_t change_asked_about(const RunView& run, std::size_t at, bool failed);
   void find_followed_up(const RunView& run);
-  [[nodiscard]] bool has_short_answer(const RunView& run, std::size_t at);
-  [[nodiscard]] bool opens_page(const StepView& call);
-  [[nodiscard]] bool reads_as_undone(const RunView& run, std::size_t at);
-  [[nodiscard]] bool tells_deed_done(std::string_view output);
   void sort_failed();
+  [[nodiscard]] bool opens_page(const StepView& call);
+  [[nodiscard]] bool tells_deed_done(std::string_view output);
   [[nodiscard]] bool hard_word_in(const StepView& step);
   [[nodiscard]] bool refuses_in_words(const StepView& step, std::span<const std::uint16_t> groups);
   [[nodiscard]] bool denies_in_words(std::string_view output, std::span<const std::uint16_t> groups);

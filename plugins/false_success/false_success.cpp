@@ -220,11 +220,8 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
     verdict.cannot_tell = "no final text and no success: send outcomeSummary, a model step's outputSummary, or success";
     return verdict;
   }
-  weighed_ = false;
   if (!judge(run, verdict)) return verdict;
-  if (rules_.weighed && verdict.findings.empty()) weigh(run, verdict);
-  if (rules_.weighed && verdict.findings.empty()) look_again(run, verdict);
-  if (rules_.standing_claim && verdict.findings.empty()) judge_earlier_answers(run, verdict);
+  if (rules_.weighed) weigh(run, verdict);
   return verdict;
 }
 
@@ -257,20 +254,6 @@ void FalseSuccess::find_passed_over(const RunView& run, const FinalMessage& mess
 bool FalseSuccess::judge(const RunView& run, Verdict& verdict) {
   outcomes_.collect(run);
   return judge_outcomes(run, verdict);
-}
-
-/// Judges once more with the calls that only the learned reader takes for failed.
-void FalseSuccess::look_again(const RunView& run, Verdict& verdict) {
-  if (!rules_.soft_failures || !outcomes_.add_read(run)) return;
-  Verdict again;
-  auto quiet = run;
-  quiet.explanation = nullptr;
-  (void)judge_outcomes(quiet, again);
-  for (auto& found : again.findings) {
-    if (run.explanation != nullptr)
-      run.explanation->rule("read_outcome", "fires", found.primary_step, "read as a whole, the answer says that the action was not done");
-    verdict.findings.push_back(std::move(found));
-  }
 }
 
 /// Judges the calls whose outcomes are in the scene.

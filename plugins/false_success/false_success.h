@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,6 +15,7 @@
 #include "false_success/made_good.h"
 #include "false_success/message_claims.h"
 #include "false_success/passed_over.h"
+#include "false_success/told_failures.h"
 #include "false_success/unsupported_answer.h"
 
 namespace runwarden::plugins {
@@ -33,9 +35,20 @@ class FalseSuccess {
 
   [[nodiscard]] Verdict evaluate(const RunView& run);
 
-  /// The inputs to the weights in the last evaluation; valid only if weighed().
+  /// A call that may not have done what it was for, and a message that may say that it did.
+  struct Doubt {
+    FailedStep failed;
+    FinalMessage message;
+    std::size_t messages_after = 0;
+    bool left_open = false;  // the message owns up to something, or leaves it to others or for later
+    bool tells = false;      // it tells a deed
+    bool found = false;      // a rule is sure that it claims what failed
+  };
+  /// Passes on what is in doubt, with what is known of it in measures(). Returns true when a rule is sure.
+  bool visit_doubts(const RunView& run, const std::function<void(const Doubt&)>& take);
   [[nodiscard]] const Measures& measures() const { return measures_; }
-  [[nodiscard]] bool weighed() const { return weighed_; }
+  /// After visit_doubts(): the call that a rule is sure of once all calls that read as undone count as failed; or kNoStep.
+  [[nodiscard]] std::size_t found_as_read(const RunView& run);
   /// The names of the measures that the weights were trained on, in order.
   [[nodiscard]] static std::span<const std::string_view> weights_of();
 
@@ -64,7 +77,6 @@ class FalseSuccess {
   void find_standing_claims(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool judge(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool judge_outcomes(const RunView& run, Verdict& verdict);
-  void look_again(const RunView& run, Verdict& verdict);
   void judge_without_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_passed_over(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] double confidence(const RunView& run, const FailedStep& failed, const FinalMessage& message);
@@ -75,21 +87,29 @@ class FalseSuccess {
   [[nodiscard]] bool fires_for(const RunView& run, const FailedStep& failed, const FinalMessage& message, Judging& judging);
   void judge_failures(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
-  // What the agent claimed before the user went on to something else: earlier_answers.cpp
-  /// An answer of the agent's, and the step where the exchange that it ends begins.
-  struct EarlierAnswer {
-    std::size_t begin;
-    std::size_t step;
-  };
-  [[nodiscard]] std::vector<EarlierAnswer> earlier_answers(const RunView& run);
-  [[nodiscard]] std::vector<std::size_t> left_failed(const RunView& run, const FinalMessage& message);
-  void judge_earlier_answers(const RunView& run, Verdict& verdict);
-
   // Learned weights, for cases where no rule is sure: weighed.cpp
-  [[nodiscard]] std::optional<FailedStep> doubtful(const Verdict& verdict) const;
+  /// A message behind calls that may have failed, and the exchange that it ends.
+  struct Exchange {
+    const RunView& run;  // up to the message
+    const RunView& whole;
+    const Verdict& verdict;
+    std::span<const std::size_t> made_good;  // calls that failed, and were made good since
+    std::size_t begin = 0;
+    std::size_t messages_after = 0;
+  };
+  [[nodiscard]] bool is_repeated(const RunView& run, std::size_t step) const;
+  void collect_unsure(const RunView& run, std::size_t begin, std::size_t end);
+  [[nodiscard]] bool message_tells();
+  [[nodiscard]] std::vector<std::size_t> collect_made_good(const RunView& run);
+  [[nodiscard]] bool may_have_failed(const RunView& run, std::size_t begin, std::size_t end);
+  [[nodiscard]] std::vector<FailedStep> doubtful(const Exchange& exchange, bool tells) const;
+  void visit_exchange(const Exchange& exchange, const std::function<void(const Doubt&)>& take);
+  void visit_all(const RunView& run, const Verdict& verdict, const std::function<void(const Doubt&)>& take);
   void measure_failure(const RunView& run, const FailedStep& failed);
   void measure_calls_around(const RunView& run, std::size_t failed);
   void measure_telling(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  void measure_shared(const RunView& run, std::size_t failed, const FinalMessage& message);
+  [[nodiscard]] Verdict judge_as_read(const RunView& run);
   void weigh(const RunView& run, Verdict& verdict);
 
   FailureRules rules_;
@@ -99,8 +119,15 @@ class FalseSuccess {
   MadeGood made_good_{rules_, scene_, outcomes_, claims_};
   PassedOver passed_over_{rules_, scene_, outcomes_, claims_, made_good_};
   UnsupportedAnswer unsupported_{rules_, scene_, outcomes_, claims_, passed_over_};
+  ToldFailures told_failures_{rules_, scene_, outcomes_};
   Measures measures_;
-  bool weighed_ = false;
+  Measures shared_;                  // the measures of shared words that were read last
+  bool shared_of_known_ = false;     // for this message, and no other call than those that are known to have failed
+  std::vector<Failure> failures_;    // of the whole run, by step
+  std::vector<std::size_t> unsure_;  // calls whose output may say that nothing was changed
+  std::vector<float> undone_;        // how likely the output of each step says so; below 0: not read
+  std::size_t outputs_to_read_ = 0;
+  std::size_t last_owned_up_ = kNoStep;  // of the exchange being measured
 };
 
 }  // namespace runwarden::plugins

@@ -159,13 +159,14 @@ bool MadeGood::user_was_told(const RunView& run, std::size_t step) {
   return answered;
 }
 
-bool MadeGood::owned_up_after(const RunView& run, std::size_t step) {
-  for (auto i = step + 1; i < run.steps.size(); ++i) {
+std::size_t MadeGood::last_owned_up(const RunView& run, std::size_t step) {
+  for (auto i = run.steps.size(); i-- > step + 1;) {
     if (run.steps[i].kind != Kind::kModel) continue;
+    run.pace(run.steps[i].output.size());
     read(run.steps[i].output, rules_.lexicon, scene_.scratch);
-    if (scene_.scratch.admits() || scene_.scratch.hands_over()) return true;
+    if (scene_.scratch.admits() || scene_.scratch.hands_over()) return i;
   }
-  return false;
+  return kNoStep;
 }
 
 bool MadeGood::looked_up_by_hand_after(const RunView& run, std::size_t step) {

@@ -35,7 +35,9 @@ class MadeGood {
   /// True when the agent admitted the failure to the user after the step, and the user answered.
   [[nodiscard]] bool user_was_told(const RunView& run, std::size_t step);
   /// True when the agent admitted the failure in a model step after this one.
-  [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step);
+  [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step) { return last_owned_up(run, step) != kNoStep; }
+  /// The last model step after this one in which it did, or kNoStep. Linear in what the agent said since.
+  [[nodiscard]] std::size_t last_owned_up(const RunView& run, std::size_t step);
   /// True when the agent says after a call, and before the next one, that it looked something up by hand.
   [[nodiscard]] bool looked_up_by_hand_after(const RunView& run, std::size_t step);
   /// True when a failure says that something is already so: {"error": "already_muted"}.

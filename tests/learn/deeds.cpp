@@ -1,12 +1,8 @@
 // Prints what the weights of missing_tool_call are learned from: learn_deeds <RUNS, a run on each line as POST /v1/ingest/runs takes it.
 // For each run a JSON object on a line: whether the rules fire, and for each deed that one of its last messages tells the folded text, how
 // many messages came after it, and the measures.
-#include <cstdio>
-#include <iostream>
-#include <string>
-
+#include "each_run.h"
 #include "missing_tool_call/missing_tool_call.h"
-#include "unit/plugins/labelled_run.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -36,14 +32,12 @@ nlohmann::json deeds_of(const RunView& run, WeighedDeeds& weighed, nlohmann::jso
 int main() {
   using namespace runwarden::plugins;
   MissingToolCall detector("{}");
-  for (std::string line; std::getline(std::cin, line);) {
-    LabelledRun run;
-    LabelledRunReader(run).read(nlohmann::json::parse(line));
-    const auto verdict = detector.evaluate(run.run);
+  each_run([&](RunView& run) {
+    const auto verdict = detector.evaluate(run);
     nlohmann::json told = {{"fired", !verdict.findings.empty()}};
-    told["deeds"] = verdict.cannot_tell.empty() && !detector.weighed().is_talk(run.run, verdict)
-                        ? deeds_of(run.run, detector.weighed(), told["names"])
+    told["deeds"] = verdict.cannot_tell.empty() && !detector.weighed().is_talk(run, verdict)
+                        ? deeds_of(run, detector.weighed(), told["names"])
                         : nlohmann::json::array();
-    std::printf("%s\n", told.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
-  }
+    return told;
+  });
 }

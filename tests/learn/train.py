@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""usage: train.py --lines CANDIDATE,WIDE,BALANCED,STRICT DATA.csv WEIGHTS.inc [--check] - learns how sure a detector may be where none of its rules is.
+"""usage: train.py --lines CANDIDATE,WIDE,BALANCED,STRICT [--shape TREES,DEPTH,LEAF] DATA.csv WEIGHTS.inc [--check] - learns how sure a detector may be where none of its rules is.
 
 DATA.csv has a row for each labelled run in which the weights are asked: its source, whether the failure is there (1 or 0), how much the row
-counts, and the measures that learn_measures prints for it. Boosted trees of depth 3 are learned from all of them, after a cross-validation
+counts, and the measures that the detector's program prints for it. Boosted trees are learned from all of them, after a cross-validation
 that leaves one source out at a time tells from which probability on they are right nine times of ten. Writes WEIGHTS.inc, which the
 detector is built with; with --check only compares, and exits 1 where it differs. Needs Debian's python3-sklearn; same data, same weights.
 """
@@ -20,9 +20,10 @@ from weights_file import settle
 SHARE_OF_FOLDS = 6  # sources that bring few runs are left out together
 
 
-def model():
+def model(shape):
+    trees, depth, leaf = shape
     return GradientBoostingClassifier(
-        n_estimators=250, max_depth=3, learning_rate=0.05, subsample=0.5, max_features=0.2, min_samples_leaf=8, random_state=0
+        n_estimators=trees, max_depth=depth, learning_rate=0.05, subsample=0.5, max_features=0.2, min_samples_leaf=leaf, random_state=0
     )
 
 
@@ -40,14 +41,14 @@ def read(path):
     )
 
 
-def cross_validate(sources, present, counts, measures):
+def cross_validate(shape, sources, present, counts, measures):
     real = sorted({one for one in sources if one.startswith("real")})
     fold_of = {one: f"real {number % SHARE_OF_FOLDS}" for number, one in enumerate(real)}
     folds = numpy.array([fold_of.get(one, one) for one in sources])
     probable = numpy.zeros(len(present))
     for fold in sorted(set(folds)):
         held = folds == fold
-        learned = model().fit(measures[~held], present[~held], sample_weight=counts[~held])
+        learned = model(shape).fit(measures[~held], present[~held], sample_weight=counts[~held])
         probable[held] = learned.predict_proba(measures[held])[:, 1]
     return probable
 
@@ -121,15 +122,17 @@ def main():
     parser.add_argument("data")
     parser.add_argument("weights")
     parser.add_argument("--lines", required=True, help="probabilities from which a doubt is a candidate, and wide, balanced and strict fire")
+    parser.add_argument("--shape", default="250,3,8", help="how many trees there are, how deep they are, and how many rows a leaf holds at least")
     parser.add_argument("--check", action="store_true")
     given = parser.parse_args()
     names, sources, present, counts, measures = read(given.data)
+    shape = [int(part) for part in given.shape.split(",")]
     if not given.check:
-        tell(sources, present, cross_validate(sources, present, counts, measures))
-    learned = model().fit(measures, present, sample_weight=counts)
+        tell(sources, present, cross_validate(shape, sources, present, counts, measures))
+    learned = model(shape).fit(measures, present, sample_weight=counts)
     digest = hashlib.sha256(pathlib.Path(given.data).read_bytes()).hexdigest()
     text = write(names, learned, given.lines.split(","), digest)
-    return settle(given.weights, text, given.check, f"tests/learn/train.py --lines {given.lines} {given.data} {given.weights}")
+    return settle(given.weights, text, given.check, f"tests/learn/train.py --lines {given.lines} --shape {given.shape} {given.data} {given.weights}")
 
 
 if __name__ == "__main__":
