@@ -61,7 +61,10 @@ WordEntry& Lexicon::entry(std::string_view folded) {
     if (const auto* found = find(folded)) return entries_[static_cast<std::size_t>(found - entries_.data())];
   }
   if ((entries_.size() + 1) * 2 > table_.size()) {
-    table_.assign(std::max<std::size_t>(64, std::bit_ceil(entries_.size() * 4 + 4)), {});
+    constexpr std::size_t kFirst = 1u << 14;  // the shipped languages have some 10,000 words, and moving them costs more than room for them
+    entries_.reserve(kFirst);
+    keys_.reserve(kFirst);
+    table_.assign(std::bit_ceil(std::max(kFirst, entries_.size() * 2) * 2), {});
     for (std::size_t i = 0; i < entries_.size(); ++i) place(i);
   }
   if (entries_.size() == kMostWords) throw std::length_error("the vocabularies have more than 1,048,575 words; remove some");

@@ -87,7 +87,7 @@ bool may_be_letter(std::string_view text, std::size_t at) {
 
 void WordFilter::add(std::string_view word) {
   if (word.empty()) return;
-  words_.emplace(word);
+  words_.insert(hash_bytes(word));
   begins_wide_ |= static_cast<unsigned char>(word[0]) >= 0x80;
   std::uint32_t letters = 0;
   if (!beginning_of(word, 0, letters)) return;
@@ -159,7 +159,7 @@ std::size_t WordFilter::passage_end(std::string_view text, std::size_t at, const
 
 bool WordFilter::finds(std::string_view text) {
   for (std::size_t at = 0; (at = next(text, at)) < text.size(); ++at) {
-    if (words_.contains(word_at(text, at))) return true;
+    if (words_.contains(hash_bytes(word_at(text, at)))) return true;
   }
   return false;
 }

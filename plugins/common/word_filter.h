@@ -2,11 +2,10 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 
+#include "common/hash_set.h"
 #include "common/lexicon.h"
 #include "common/words.h"
 
@@ -44,11 +43,6 @@ class WordFilter {
   }
 
  private:
-  struct Hash {
-    using is_transparent = void;
-    [[nodiscard]] std::size_t operator()(std::string_view word) const { return hash_bytes(word); }
-  };
-
   [[nodiscard]] static std::size_t passage_begin(std::string_view text, std::size_t at, std::size_t least,
                                                  const Abbreviations& abbreviations);
   [[nodiscard]] static std::size_t passage_end(std::string_view text, std::size_t at, const Abbreviations& abbreviations);
@@ -57,8 +51,8 @@ class WordFilter {
   [[nodiscard]] std::string_view word_at(std::string_view text, std::size_t at);
 
   std::array<std::uint64_t, 1u << 10> beginnings_{};  // one bit per hash of up to four letters
-  std::unordered_set<std::string, Hash, std::equal_to<>> words_;
-  bool begins_wide_ = false;  // an added word begins beyond ASCII
+  HashSet words_;                                     // their hashes
+  bool begins_wide_ = false;                          // an added word begins beyond ASCII
   std::string folded_;
 };
 

@@ -1,7 +1,5 @@
 #include "false_success/failure_rules.h"
 
-#include "common/settings.h"
-
 namespace runwarden::plugins {
 namespace {
 
@@ -19,8 +17,7 @@ constexpr SettingsForm kForm{kProperties, kRules};
 
 }  // namespace
 
-FailureRules::FailureRules(std::string_view settings_json) {
-  const Settings settings(settings_json, kForm);
+FailureRules::FailureRules(const Settings& settings) {
   lexicon = make_lexicon(settings);
   settings.vocabulary().each(Key::kActionVerbs, [&](std::string_view verb, auto language) { (void)lexicon.add_verb(verb, language); });
   settings.vocabulary().each(Key::kActionGroups, [&](std::string_view group, auto) { lexicon.add_group(group); });
@@ -56,8 +53,8 @@ FailureRules::FailureRules(std::string_view settings_json) {
   send_group = group_of(settings.vocabulary(), Key::kSendingVerbs, lexicon);
 }
 
-std::string FailureRules::schema() {
-  return kForm.schema();
+const SettingsForm& FailureRules::form() {
+  return kForm;
 }
 
 }  // namespace runwarden::plugins

@@ -2,13 +2,13 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "common/content.h"
 #include "common/facts.h"
 #include "common/lexicon.h"
 #include "common/phrases.h"
+#include "common/settings.h"
 #include "evidence/confidence.h"
 #include "evidence/disclaimers.h"
 #include "evidence/outcome_words.h"
@@ -17,10 +17,11 @@ namespace runwarden::plugins {
 
 /// The words, rules and firing line of false_success. Loaded once, then read-only: any thread may read.
 struct FailureRules {
-  /// Reads JSON text; empty text means no settings. Throws std::invalid_argument that names the fault.
-  explicit FailureRules(std::string_view settings_json);
+  /// Throws std::invalid_argument that names the fault.
+  explicit FailureRules(const Settings& settings);
 
-  [[nodiscard]] static std::string schema();
+  /// The settings that there are.
+  [[nodiscard]] static const SettingsForm& form();
 
   Lexicon lexicon;
   ContentRules content;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "common/shared_rules.h"
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/program_end.h"
@@ -55,10 +56,11 @@ bool is_open(const Reading& reading) {
 
 }  // namespace
 
-FalseSuccess::FalseSuccess(std::string_view settings_json) : rules_(settings_json) {}
+FalseSuccess::FalseSuccess(std::string_view settings_json)
+    : rules_held_(shared_rules<FailureRules>(settings_json, Settings(settings_json, FailureRules::form()))) {}
 
 std::string FalseSuccess::schema() {
-  return FailureRules::schema();
+  return FailureRules::form().schema();
 }
 
 /// True when the message opens with a claim that all is done, and the user has said nothing since the failure.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -112,7 +113,8 @@ class FalseSuccess {
   [[nodiscard]] Verdict judge_as_read(const RunView& run);
   void weigh(const RunView& run, Verdict& verdict);
 
-  FailureRules rules_;
+  std::shared_ptr<const FailureRules> rules_held_;
+  const FailureRules& rules_ = *rules_held_;
   FailureScene scene_{rules_};
   CallOutcomes outcomes_{rules_, scene_};
   MessageClaims claims_{rules_, scene_, outcomes_};

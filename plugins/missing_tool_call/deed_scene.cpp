@@ -1,6 +1,5 @@
 #include "missing_tool_call/deed_scene.h"
 
-#include <unordered_set>
 #include <vector>
 
 namespace runwarden::plugins {
@@ -14,21 +13,21 @@ DeedScene::DeedScene(const Settings& settings, const DeedRules& rules)
 
 /// Collects the relevant verbs (request verbs, verbs that need a tool of their own, and their synonyms) and the verbs of any action.
 void DeedScene::collect_relevant(const DeedRules& rules) {
-  std::unordered_set<std::uint16_t> groups;
-  std::unordered_set<std::uint16_t> open_groups;
+  std::vector<bool> groups(rules.lexicon.last_group() + 1);
+  std::vector<bool> open_groups(rules.lexicon.last_group() + 1);
   std::vector<bool> relevant(rules.lexicon.verb_count());  // by verb: can cause a finding when tools that write ran
   actions.assign(rules.lexicon.verb_count(), false);
   for (std::size_t verb = 0; verb < relevant.size(); ++verb) {
     const auto index = static_cast<std::uint16_t>(verb);
     const auto group = rules.lexicon.verb(index).group;
-    if (requests.listed(index) || rules.effects[group]) groups.insert(group);
-    if (requests.open(index)) open_groups.insert(group);
+    if (requests.listed(index) || rules.effects[group]) groups[group] = true;
+    if (requests.open(index)) open_groups[group] = true;
   }
   for (const auto& word : rules.lexicon.words()) {
     if (word.verb == kNoVerb) continue;
     const auto group = rules.lexicon.verb(word.verb).group;
-    const bool wanted = groups.count(group) != 0;
-    if (!wanted && open_groups.count(group) == 0 && !requests.light(word.verb)) continue;
+    const bool wanted = groups[group];
+    if (!wanted && !open_groups[group] && !requests.light(word.verb)) continue;
     actions[word.verb] = true;
     action_words.add(word.word);
     if (!wanted) continue;

@@ -5,6 +5,7 @@
 
 #include "common/fold.h"
 #include "common/json_scan.h"
+#include "common/shared_rules.h"
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/artifacts.h"
@@ -82,9 +83,10 @@ Said last_said(const RunView& run) {
 
 }  // namespace
 
-MissingToolCall::MissingToolCall(std::string_view settings_json) : MissingToolCall(Settings(settings_json, kForm)) {}
+MissingToolCall::MissingToolCall(std::string_view settings_json) : MissingToolCall(settings_json, Settings(settings_json, kForm)) {}
 
-MissingToolCall::MissingToolCall(const Settings& settings) : rules_(settings), scene_(settings, rules_) {}
+MissingToolCall::MissingToolCall(std::string_view settings_json, const Settings& settings)
+    : rules_held_(shared_rules<DeedRules>(settings_json, settings)), scene_(settings, rules_) {}
 
 std::string MissingToolCall::schema() {
   return kForm.schema();

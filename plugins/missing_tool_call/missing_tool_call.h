@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -46,7 +47,7 @@ class MissingToolCall {
     bool asked = false;                // it asks for the very deed
   };
 
-  explicit MissingToolCall(const Settings& settings);
+  MissingToolCall(std::string_view settings_json, const Settings& settings);
 
   void judge_without_tools(const RunView& run, Verdict& verdict);
   static void suppress(std::string_view rule, std::size_t step, Verdict& verdict);
@@ -77,7 +78,8 @@ class MissingToolCall {
   void judge(const RunView& run, Verdict& verdict);
   void explain(const RunView& run);
 
-  DeedRules rules_;
+  std::shared_ptr<const DeedRules> rules_held_;
+  const DeedRules& rules_ = *rules_held_;
   DeedScene scene_;
   RanTools tools_ran_{rules_, scene_};
   CallWords call_words_{rules_, scene_};

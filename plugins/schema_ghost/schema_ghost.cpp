@@ -6,6 +6,7 @@
 
 #include "common/fold.h"
 #include "common/json_scan.h"
+#include "common/shared_rules.h"
 #include "common/words.h"
 #include "evidence/acknowledgement.h"
 #include "evidence/stated_values.h"
@@ -93,9 +94,10 @@ std::string_view line_around(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-SchemaGhost::SchemaGhost(std::string_view settings_json) : SchemaGhost(Settings(settings_json, kForm)) {}
+SchemaGhost::SchemaGhost(std::string_view settings_json) : SchemaGhost(settings_json, Settings(settings_json, kForm)) {}
 
-SchemaGhost::SchemaGhost(const Settings& settings) : rules_(settings), scene_(settings, rules_) {}
+SchemaGhost::SchemaGhost(std::string_view settings_json, const Settings& settings)
+    : rules_held_(shared_rules<GhostRules>(settings_json, settings)), scene_(settings, rules_) {}
 
 std::string SchemaGhost::schema() {
   return kForm.schema();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,7 +44,7 @@ class SchemaGhost {
   using Answer = GhostScene::Answer;
   using Stated = GhostScene::Stated;
 
-  explicit SchemaGhost(const Settings& settings);
+  SchemaGhost(std::string_view settings_json, const Settings& settings);
 
   [[nodiscard]] bool admits(std::string_view text, std::string_view tool);
   [[nodiscard]] bool denies_thing_of(std::string_view tool);
@@ -67,7 +68,8 @@ class SchemaGhost {
   void measure_answer(const RunView& run, std::size_t hollow, const FinalMessage& message);
   void weigh(const RunView& run, Verdict& verdict);
 
-  GhostRules rules_;
+  std::shared_ptr<const GhostRules> rules_held_;
+  const GhostRules& rules_ = *rules_held_;
   GhostScene scene_;
   ToolGaps gaps_{rules_, scene_};
   Grounding grounds_{rules_, scene_};
