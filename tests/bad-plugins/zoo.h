@@ -8,11 +8,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "detect/detector_set.h"
+#include "support/files.h"
 #include "support/temp_folder.h"
 
 namespace runwarden::detect {
@@ -42,8 +42,7 @@ class Zoo : public testing::Test {
 
   static std::string bytes_of(const std::string& animal) {
     const char* other_zoo = std::getenv("RUNWARDEN_TEST_ZOO");  // of the tests of these tests
-    std::ifstream in(std::filesystem::path(other_zoo != nullptr ? other_zoo : ZOO_FOLDER) / (animal + ".so"), std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
+    return test::read_file(std::filesystem::path(other_zoo != nullptr ? other_zoo : ZOO_FOLDER) / (animal + ".so"));
   }
   std::filesystem::path put(const std::string& name, const std::string& bytes) {
     const std::filesystem::path file = detectors / name;

@@ -22,13 +22,13 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sample_runs.h"
+#include "support/files.h"
 
 namespace {
 
@@ -60,8 +60,7 @@ class RequestSource {
       mark_ = "run_0000000000000000000X";
       body = runwarden::test::ordinary_run(mark_);
     } else {
-      std::ifstream file(options.body_file, std::ios::binary);
-      body.assign(std::istreambuf_iterator<char>(file), {});
+      body = runwarden::test::read_file(options.body_file);
     }
     text_ = "POST " + options.path + " HTTP/1.1\r\nHost: " + options.host + "\r\nContent-Type: " + options.type + "\r\n";
     std::string key = options.key;

@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <csignal>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <random>
 
 #include "fuzz/fuzz.h"
+#include "support/files.h"
 
 namespace {
 
@@ -101,8 +100,7 @@ int main(int argc, char** argv) {
       first = std::atol(argv[++i]);
     } else {
       files = true;
-      std::ifstream in(argv[i], std::ios::binary);
-      try_input({std::istreambuf_iterator<char>(in), {}});
+      try_input(read_file(argv[i]));
     }
   }
   if (files) return 0;

@@ -2,10 +2,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "support/files.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -258,9 +258,7 @@ TEST_F(Comparisons, NotesOfTriage_AreRedacted) {
   service_.stop();
   for (const auto& file : std::filesystem::recursive_directory_iterator(service_.folder())) {
     if (!file.is_regular_file()) continue;
-    std::ifstream in(file.path(), std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    EXPECT_EQ(bytes.find("zoe@example.org"), std::string::npos) << file.path();
+    EXPECT_EQ(read_file(file.path()).find("zoe@example.org"), std::string::npos) << file.path();
   }
 }
 

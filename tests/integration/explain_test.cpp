@@ -3,9 +3,9 @@
 #include <signal.h>
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "support/files.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -137,8 +137,7 @@ TEST_F(ExplainRedacted, WhatTheRulesOfTodayName_IsInNoExplanation) {
   run["steps"][0]["errorMessage"] = "502 for zoe.quill@example.org";
   post(201, "/v1/ingest/runs", run);
   EXPECT_NE(get("/v1/runs/r1/explain").dump().find("zoe.quill"), std::string::npos) << "what is searched is searchable";
-  std::ifstream in(service_.config_path());
-  std::string config{std::istreambuf_iterator<char>(in), {}};
+  std::string config = read_file(service_.config_path());
   const std::string before = "rules: []";
   config.replace(config.find(before), before.size(), "rules: [{kind: email}]");
   std::ofstream(service_.config_path()) << config;

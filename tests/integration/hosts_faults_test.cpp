@@ -13,7 +13,6 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -22,6 +21,7 @@
 
 #include "integration/hosts.h"
 #include "store/postgres/standby.h"
+#include "support/files.h"
 
 namespace runwarden::test {
 namespace {
@@ -175,10 +175,7 @@ struct Certificates {
              "-extfile", at("names")});
   }
   std::string authority() const { return folder.path() / "ca.pem"; }
-  std::string text(const char* file) const {
-    std::ifstream in(folder.path() / file);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
+  std::string text(const char* file) const { return read_file(folder.path() / file); }
 
   TempFolder folder;
 

@@ -11,6 +11,7 @@
 #include "base/base64.h"
 #include "base/digest.h"
 #include "base/hex.h"
+#include "support/files.h"
 #include "support/service_process.h"
 #include "support/webhook_receiver.h"
 
@@ -18,11 +19,6 @@ namespace runwarden::test {
 namespace {
 
 using nlohmann::json;
-
-std::string read_file(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 json run_named(const std::string& id, bool fails = false) {
   json run = {{"runId", id},

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/files.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -155,11 +156,7 @@ TEST(Operations, AFullMap_Is503_ReadsGoOn_AndReadyzSaysSo) {
 
 // The configuration with one text in the place of another, taken up.
 void reload_with(ServiceProcess& service, const std::string& what, const std::string& with) {
-  std::string config;
-  {
-    std::ifstream in(service.config_path());
-    config.assign(std::istreambuf_iterator<char>(in), {});
-  }
+  std::string config = read_file(service.config_path());
   const auto at = config.find(what);
   ASSERT_NE(at, std::string::npos) << config;
   std::ofstream(service.config_path()) << config.replace(at, what.size(), with);

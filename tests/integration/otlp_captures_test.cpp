@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "support/files.h"
 #include "support/service_process.h"
 #include "support/wait_until.h"
 
@@ -52,8 +52,7 @@ class OtlpCaptures : public testing::TestWithParam<Capture> {
 
 TEST_P(OtlpCaptures, ARefundThatFailedAndIsClaimed_IsAFalseSuccess) {
   const std::filesystem::path file = std::filesystem::path(RUNWARDEN_TEST_CAPTURES) / GetParam().file;
-  std::ifstream in(file, std::ios::binary);
-  const std::string body{std::istreambuf_iterator<char>(in), {}};
+  const std::string body = read_file(file);
   ASSERT_FALSE(body.empty()) << file;
   const bool is_json = file.extension() == ".json";
   const HttpAnswer answer = send(body, is_json ? "application/json" : "application/x-protobuf");

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/files.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -137,10 +138,7 @@ TEST(Readiness, ItsOutcomeIsToldForTheInterval_AndForgottenAtAReload) {
                            "\"]\n  include: []\n  enabled:\n    - {key: zoo, library: good.so}\n";
   ServiceProcess service(with("canary_interval: 1h", yaml));
   ASSERT_EQ(readyz(service).status, 200);
-  std::string config = [&] {
-    std::ifstream in(service.config_path());
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  }();
+  std::string config = read_file(service.config_path());
   config.replace(config.find("good.so"), 7, "returns_error.so");
   std::ofstream(service.config_path()) << config;
   ASSERT_EQ(readyz(service).status, 200) << "as it was told before";

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/files.h"
 #include "support/redaction_table.h"
 #include "support/service_process.h"
 
@@ -26,11 +27,6 @@ constexpr const char* kRules = R"(redact:
 
 const std::vector<std::string> kSecrets{"4111 1111 1111 1111", "4111111111111111", "zoe.quill@example.org",
                                         "qx7-Hunter-99",       "078-05-1120",      "sk-live-9a8b7c6d5e4f3a2b1c0d"};
-
-std::string whole(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
-}
 
 void expect_no_secret(const std::string& text, const std::string& where) {
   for (const std::string& secret : kSecrets) EXPECT_EQ(text.find(secret), std::string::npos) << secret << " in " << where;
@@ -82,10 +78,10 @@ class Redaction : public testing::Test {
     for (const auto& entry : std::filesystem::recursive_directory_iterator(service_.folder() / "data")) {
       if (!entry.is_regular_file()) continue;
       ++files;
-      expect_no_secret(whole(entry.path()), entry.path());
+      expect_no_secret(read_file(entry.path()), entry.path());
     }
     EXPECT_GT(files, 0u);
-    EXPECT_NE(whole(service_.folder() / "data" / "data.mdb").find("[redacted:"), std::string::npos) << "what is searched is searchable";
+    EXPECT_NE(read_file(service_.folder() / "data" / "data.mdb").find("[redacted:"), std::string::npos) << "what is searched is searchable";
     expect_no_secret(service_.log_text(), "the log");
   }
 
@@ -166,7 +162,7 @@ TEST_F(Redaction, OfStreamedEventsFromTheFirstOn) {
   EXPECT_EQ(open["userRequestText"], "Charge [redacted:card]");
   EXPECT_EQ(open["steps"][0]["inputSummary"], R"({"password":"[redacted:password]","ssn":"[redacted:ssn]"})");
   service_.kill_hard();
-  expect_no_secret(whole(service_.folder() / "data" / "data.mdb"), "the store with an open run");
+  expect_no_secret(read_file(service_.folder() / "data" / "data.mdb"), "the store with an open run");
   service_.start();
 
   const json last{{"runId", "s1"},
@@ -276,7 +272,7 @@ TEST(RedactionSettings, AReloadTakesUpTheRules_AndAFaultyFileChangesNothing) {
   };
   EXPECT_EQ(text_of("a"), "zoe.quill@example.org");
   const auto rewrite = [&](const std::string& from, const std::string& to) {
-    std::string config = whole(service.config_path());
+    std::string config = read_file(service.config_path());
     config.replace(config.find(from), from.size(), to);
     std::ofstream(service.config_path()) << config;
     service.signal(SIGHUP);

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "support/files.h"
 #include "support/service_process.h"
 #include "support/wait_until.h"
 #include "support/webhook_receiver.h"
@@ -259,8 +259,7 @@ TEST_F(SecondOpinionService, Reload_TakesTheKeyOfAnotherFile_WithoutARestart) {
   const std::string other = folder.write("other", "sk-2\n");
   for (const std::string& file : {first, other}) std::filesystem::permissions(file, std::filesystem::perms(0600));
   serve([](const ReceivedMessage&, std::size_t) { return says("absent"); }, "api_key_file: \"" + first + "\"");
-  std::ifstream in(service_->config_path());
-  std::string config(std::istreambuf_iterator<char>(in), {});
+  std::string config = read_file(service_->config_path());
   std::ofstream(service_->config_path()) << config.replace(config.find(first), first.size(), other);
   service_->signal(SIGHUP);
   ASSERT_TRUE(service_->wait_for_log("\"reloaded\""));

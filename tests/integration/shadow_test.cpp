@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
+#include "support/files.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -26,11 +26,6 @@ std::string failing_run(const std::string& id) {
 std::string detectors(const std::string& entries, const std::string& tenants = "{}") {
   return "detectors: {deadline: 10s, search_path: [\"" + plugin_folder() + "\"], include: [], tenants: " + tenants + ", enabled: [" +
          entries + "]}\n";
-}
-
-std::string file_text(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
 }
 
 std::string lines_request(const std::string& key, const std::string& body) {
@@ -58,7 +53,7 @@ class Shadow : public testing::Test {
   }
   // SIGHUP with other detectors; waits until they are in force.
   void reload(const std::string& yaml) {
-    std::string config = file_text(service_->config_path());
+    std::string config = read_file(service_->config_path());
     const auto at = config.find(yaml_);
     ASSERT_NE(at, std::string::npos);
     std::ofstream(service_->config_path()) << config.replace(at, yaml_.size(), yaml);
@@ -204,7 +199,7 @@ TEST(PluginCopies, OfLibrariesThatWereReplaced_GoAtTheNextStart_AndNotUnderARunn
   TempFolder plugins;
   const auto install = [&](const std::string& trailing) {
     const std::filesystem::path file = plugins.path() / "false_success.so";
-    std::ofstream(file, std::ios::binary) << file_text(plugin_folder() + "/false_success.so") << trailing;
+    std::ofstream(file, std::ios::binary) << read_file(plugin_folder() + "/false_success.so") << trailing;
     ::chmod(file.c_str(), 0644);
   };
   install("the first");
@@ -244,7 +239,7 @@ TEST_F(Provenance, EveryFailure_NamesVersionLibraryAndSettings) {
   const json answer = post("/v1/ingest/runs", failing_run("r1"));
   ASSERT_EQ(answer["failures"].size(), 1u);
   const json said = answer["failures"][0]["provenance"];
-  EXPECT_EQ(said["librarySha256"], to_hex(sha256(file_text(plugin_folder() + "/false_success.so"))));
+  EXPECT_EQ(said["librarySha256"], to_hex(sha256(read_file(plugin_folder() + "/false_success.so"))));
   EXPECT_FALSE(said["detectorVersion"].get<std::string>().empty());
   EXPECT_EQ(said["settingsHash"], to_hex(sha256("{}")));
   EXPECT_EQ(said, of_detector("false_success"));

@@ -8,6 +8,7 @@
 #include "base/digest.h"
 #include "base/time_text.h"
 #include "store/lmdb/store.h"
+#include "support/files.h"
 #include "unit/cli/program.h"
 
 namespace runwarden::cli {
@@ -95,9 +96,7 @@ TEST_F(KeysCommand, Create_KeepsOnlyTheDigest) {
   ASSERT_EQ(records.size(), 1u);
   EXPECT_EQ(records[0].digest, sha256(key));
   EXPECT_TRUE(records[0].may_ingest && records[0].may_read);
-  std::ifstream file(data() + "/data.mdb", std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  EXPECT_EQ(bytes.find(key.substr(20)), std::string::npos) << "the secret must not stand in the store";
+  EXPECT_EQ(test::read_file(data() + "/data.mdb").find(key.substr(20)), std::string::npos) << "the secret must not stand in the store";
 }
 
 TEST_F(KeysCommand, List_ShowsEveryMember) {

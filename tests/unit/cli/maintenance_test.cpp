@@ -5,12 +5,11 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <future>
-#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "base/time_text.h"
+#include "support/files.h"
 #include "unit/cli/program.h"
 
 namespace runwarden::cli {
@@ -54,10 +53,7 @@ TEST_F(MaintenanceCommands, ExportToAPipeOrALink_LeavesItThere) {
   make_store();
   const std::string pipe = path("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  auto reader = std::async(std::launch::async, [&] {
-    std::ifstream in(pipe);
-    return std::string(std::istreambuf_iterator<char>(in), {});
-  });
+  auto reader = std::async(std::launch::async, [&] { return test::read_file(pipe); });
   EXPECT_EQ(run({"export", "--tenant", "acme", "--output", pipe}).code, 0);
   EXPECT_THAT(reader.get(), StartsWith(R"({"record":"header")"));
   EXPECT_TRUE(std::filesystem::is_fifo(pipe));
@@ -242,10 +238,7 @@ TEST_F(MaintenanceCommands, OnAReadOnlyFileSystem_VerifyAndExportWork) {
   if (std::system(("unshare -m sh -c \"" + mount + " && ! touch '" + path("data") + "/x'\" 2>/dev/null").c_str()) != 0) {
     GTEST_SKIP() << "nothing can be mounted here";
   }
-  const auto said = [&](const char* name) {
-    std::ifstream file(path(name));
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
+  const auto said = [&](const char* name) { return test::read_file(path(name)); };
   EXPECT_EQ(read_only("verify"), 0) << said("err");
   EXPECT_THAT(said("out"), HasSubstr("no fault found\n"));
   EXPECT_EQ(read_only("export --tenant acme"), 0) << said("err");

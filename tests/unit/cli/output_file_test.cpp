@@ -8,11 +8,10 @@
 
 #include <array>
 #include <filesystem>
-#include <fstream>
 #include <future>
-#include <iterator>
 #include <string>
 
+#include "support/files.h"
 #include "support/temp_folder.h"
 
 namespace runwarden::cli {
@@ -22,10 +21,6 @@ namespace fs = std::filesystem;
 
 class OutputFileTest : public testing::Test {
  protected:
-  static std::string text_of(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   static void write(const fs::path& path) {
     OutputFile file(path);
     ASSERT_EQ(file.fault(), "");
@@ -42,11 +37,11 @@ TEST_F(OutputFileTest, UntilItIsFinished_TheFileStaysAsItIs) {
   {
     OutputFile file(path_);
     EXPECT_TRUE(file.write("new"));
-    EXPECT_EQ(text_of(path_), "old");
+    EXPECT_EQ(test::read_file(path_), "old");
   }
-  EXPECT_EQ(text_of(path_), "old");
+  EXPECT_EQ(test::read_file(path_), "old");
   write(path_);
-  EXPECT_EQ(text_of(path_), "new");
+  EXPECT_EQ(test::read_file(path_), "new");
 }
 
 TEST_F(OutputFileTest, SymbolicLink_StaysAndItsTargetIsWritten) {
@@ -57,7 +52,7 @@ TEST_F(OutputFileTest, SymbolicLink_StaysAndItsTargetIsWritten) {
   write(folder_.path() / "link to the link");
   EXPECT_TRUE(fs::is_symlink(path_));
   EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder_.path() / "elsewhere/target")));
-  EXPECT_EQ(text_of(folder_.path() / "elsewhere/target"), "new");
+  EXPECT_EQ(test::read_file(folder_.path() / "elsewhere/target"), "new");
   EXPECT_FALSE(fs::exists(folder_.path() / "file.partial"));
 }
 
@@ -65,14 +60,14 @@ TEST_F(OutputFileTest, SymbolicLinkToNothing_GetsItsTarget) {
   fs::create_symlink("target", path_);
   write(path_);
   EXPECT_TRUE(fs::is_symlink(path_));
-  EXPECT_EQ(text_of(folder_.path() / "target"), "new");
+  EXPECT_EQ(test::read_file(folder_.path() / "target"), "new");
 }
 
 TEST_F(OutputFileTest, Pipe_IsWrittenInPlace) {
   ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
   fs::create_symlink(path_, folder_.path() / "link");
   for (const char* name : {"file", "link"}) {
-    auto reader = std::async(std::launch::async, [this] { return text_of(path_); });
+    auto reader = std::async(std::launch::async, [this] { return test::read_file(path_); });
     write(folder_.path() / name);
     EXPECT_EQ(reader.get(), "new");
     EXPECT_TRUE(fs::is_fifo(fs::symlink_status(path_)));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "maintenance_store.h"
+#include "support/files.h"
 
 namespace runwarden::store {
 namespace {
@@ -18,11 +19,6 @@ namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
 constexpr std::size_t kPage = 4096;
-
-std::string bytes_of_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 void overwrite(const fs::path& path, std::size_t at, const std::string& bytes) {
   std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -96,7 +92,7 @@ TEST_F(Damage, LostStoreBegunAnew_IsEmptyAndStaysSo) {
 TEST_F(Damage, FileThatIsCutOff_IsRefusedByEveryCommandAndSetAsideWhenBegunAnew) {
   fill();
   ASSERT_TRUE(compact(maintenance()).ok());  // no free pages at its end
-  const std::string whole = bytes_of_file(data());
+  const std::string whole = test::read_file(data());
   for (std::size_t pages = 1; pages * kPage < whole.size(); pages += 3) {
     for (const std::size_t more : {std::size_t{0}, std::size_t{100}}) {
       fs::resize_file(data(), pages * kPage + more);
@@ -134,7 +130,7 @@ TEST_F(Damage, FileWhoseLastPagesAreFree_IsNotCutOff) {
     store->expire(retention, 200);
     for (int i = 0; i < 20; ++i) commit(*store, sample_run(tenant, new_key(*store), "", std::to_string(i)));
   }
-  const std::size_t bytes = bytes_of_file(data()).size();
+  const std::size_t bytes = test::read_file(data()).size();
   std::size_t shorter = 0;
   while (bytes > (shorter + 1) * kPage) {
     fs::resize_file(data(), bytes - (shorter + 1) * kPage);
@@ -157,7 +153,7 @@ TEST_F(Damage, CountThatCannotBeRead_RefusesTheWritesThatNeedItAndNoOthers) {
   EXPECT_EQ(results[1].outcome, WriteResult::Outcome::unavailable);
   EXPECT_THAT(results[1].detail, AllOf(HasSubstr("\"commits\""), HasSubstr("runwarden verify")));
   EXPECT_EQ(results[2].outcome, WriteResult::Outcome::stored);
-  EXPECT_FALSE(failed_) << bytes_of_file(why_);
+  EXPECT_FALSE(failed_) << test::read_file(why_);
 }
 
 struct Kind {
@@ -287,7 +283,7 @@ constexpr std::size_t kStep = 1;
 
 TEST_P(DamagedPage, AnyOfThem_EndsRequestsAndNeverTheProcess) {
   fill();
-  const std::string whole = bytes_of_file(data());
+  const std::string whole = test::read_file(data());
   std::map<int, int> ends;
   for (std::size_t page = 2; page * kPage < whole.size(); page += kStep) {
     overwrite(data(), 0, whole);
@@ -297,9 +293,9 @@ TEST_P(DamagedPage, AnyOfThem_EndsRequestsAndNeverTheProcess) {
     fs::remove(why_);
     const int end = serve();
     ++ends[end];
-    EXPECT_THAT(end, ::testing::AnyOf(0, 3, 4)) << "page " << page << "; " << bytes_of_file(why_);
+    EXPECT_THAT(end, ::testing::AnyOf(0, 3, 4)) << "page " << page << "; " << test::read_file(why_);
     if (end == 3) {
-      EXPECT_EQ(serve(), 0) << "page " << page << ": the next process only reads; " << bytes_of_file(why_);
+      EXPECT_EQ(serve(), 0) << "page " << page << ": the next process only reads; " << test::read_file(why_);
     }
     if (page % 4 != 0) continue;
     const pid_t child = ::fork();

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <cerrno>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <thread>
@@ -22,6 +21,7 @@
 #include "store/store.h"
 #include "support/commit_together.h"
 #include "support/fake_clock.h"
+#include "support/files.h"
 #include "support/sample_values.h"
 #include "support/temp_folder.h"
 
@@ -226,9 +226,7 @@ TEST_F(LmdbFaults, BadBytesInAValue_AreNamedAndCostOnlyThatRun) {
     commit(*store, run(*store, "good", 1000));
   }
   const auto file = settings_.path / "data.mdb";
-  std::ifstream in(file, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(in)), {});
-  in.close();
+  std::string bytes = test::read_file(file);
   int changed = 0;
   for (std::size_t at = bytes.find("PLAINLY"); at != std::string::npos; at = bytes.find("PLAINLY", at + 1), ++changed) bytes[at] = 'p';
   ASSERT_GT(changed, 0);

@@ -14,6 +14,7 @@
 #include "maintenance_store.h"
 #include "store/lmdb/keys.h"
 #include "store/lmdb/upgrade.h"
+#include "support/files.h"
 
 namespace runwarden::store {
 namespace {
@@ -27,10 +28,6 @@ class OfflineMaintenance : public MaintenanceTest {
     const auto result = purge(maintenance(), {tenant, before_ms});
     if (!result.ok()) throw std::runtime_error(result.error().detail);
     return *result;
-  }
-  static std::string bytes_of_file(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
   }
   static unsigned mode_of(const fs::path& path) {
     struct stat found {};
@@ -175,12 +172,12 @@ TEST_F(OfflineMaintenance, Purge_TakesUnreadableRecordsAndWhatTheyLeftInIndexes)
 
 TEST_F(OfflineMaintenance, PurgeThenCompact_LeavesNoByteOfItsTextInTheFile) {
   fill();
-  ASSERT_NE(bytes_of_file(path_ / "data.mdb").find("refunds of acme"), std::string::npos);
+  ASSERT_NE(test::read_file(path_ / "data.mdb").find("refunds of acme"), std::string::npos);
   purged("acme");
   const auto compacted = compact(maintenance());
   ASSERT_TRUE(compacted.ok()) << compacted.error().detail;
   EXPECT_LT(compacted->bytes_after, compacted->bytes_before);
-  const std::string bytes = bytes_of_file(path_ / "data.mdb");
+  const std::string bytes = test::read_file(path_ / "data.mdb");
   EXPECT_EQ(bytes.find("refunds of acme"), std::string::npos);
   EXPECT_EQ(bytes.find("ended-and-open"), std::string::npos);
 }
@@ -252,7 +249,7 @@ TEST_F(OfflineMaintenance, BackupWhereSomethingStands_IsRefusedAndLeavesItAlone)
   const auto refused = back_up(maintenance(), target);
   ASSERT_FALSE(refused.ok());
   EXPECT_THAT(refused.error().detail, HasSubstr("is not empty and was left alone"));
-  EXPECT_EQ(bytes_of_file(target / "mine"), "mine");
+  EXPECT_EQ(test::read_file(target / "mine"), "mine");
   EXPECT_FALSE(back_up(maintenance(), path_).ok());
   EXPECT_FALSE(back_up(maintenance(), folder_.path() / "no" / "folder").ok());
 }
