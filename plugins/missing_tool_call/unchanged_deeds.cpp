@@ -107,7 +107,9 @@ void UnchangedDeeds::judge_from(const RunView& run, std::size_t from, Telling le
       if (how < Order::kSame && (played || asked_deeds_.in_given_text(run, deed.claim))) continue;
       const bool named = deed.telling == Telling::kByAgent && how < Order::kSame && asked_deeds_.user_names(run, deed.claim);
       if (named) order = {Order::kSame, order.request, order.agreed, {}};
-      if (scene_.reading.hands_over() && !(order.how == Order::kSame && deed.telling == Telling::kByAgent)) continue;
+      // What was asked for may be the handover itself: "You are being transferred."
+      const bool handover = has(scene_.reading.sentences[deed.claim.sentence].cues, kCueHandover);
+      if (scene_.reading.hands_over() && !(order.how == Order::kSame && (handover || deed.telling == Telling::kByAgent))) continue;
       const double sure = confidence(run, deed, order);
       if (sure < kLeast || sure <= surest || is_told_of_others(run, said, deed, how)) continue;
       surest = sure;

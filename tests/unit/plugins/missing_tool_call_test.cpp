@@ -1389,7 +1389,24 @@ TEST(MissingToolCall, StateThatHasJustBegun_IsADeed) {
 
 TEST(MissingToolCall, EscalationThatWasAskedFor_IsNoHandover) {
   EXPECT_TRUE(fires_after_look_up("I want this escalated to someone senior.", "I've escalated this to our senior harbour master."));
+  EXPECT_TRUE(fires_after_look_up("I want this escalated to someone senior.", "This has been escalated to our senior harbour master."));
+  EXPECT_FALSE(fires_after_look_up("I want this escalated to someone senior.", "I will escalate this to our senior harbour master."));
   EXPECT_FALSE(fires_after_look_up("Why is the berth closed?", "I've escalated this to our senior harbour master."));
+}
+
+TEST(MissingToolCall, HandoverThatWasAskedFor_WithoutACallForIt) {
+  const auto fires = [](std::string_view ask, std::string_view said, std::string_view tool = {}) {
+    RunBuilder run;
+    run.request("Book berth C-4.").tool("book_berth", R"({"berth":"C-4"})", "Booked, reference 33").model("C-4 is booked.").user(ask);
+    if (!tool.empty()) run.tool(tool, R"({"berth":"C-4"})", "ok");
+    return !judge(run.model(said)).findings.empty();
+  };
+  constexpr std::string_view kAsked = "That is dear. Please transfer me to a human agent.";
+  constexpr std::string_view kTold = "You are being transferred to a human agent. Please hold on.";
+  EXPECT_TRUE(fires(kAsked, kTold));
+  EXPECT_FALSE(fires(kAsked, kTold, "transfer_to_human_agent"));
+  EXPECT_FALSE(fires("That is dear.", kTold)) << "nobody asked for it";
+  EXPECT_FALSE(fires(kAsked, "I will transfer you to a human agent if you confirm."));
 }
 
 TEST(MissingToolCall, ExchangeWithACallThatMayHaveDoneIt_IsNotJudgedAlone) {
