@@ -254,13 +254,13 @@ std::vector<std::size_t> FalseSuccess::collect_made_good(const RunView& run) {
 /// Visits the doubts of the last exchanges, of earlier ones as they were before the user went on, up to a message that admits something or
 /// hands over: it takes back what was said before.
 void FalseSuccess::visit_all(const RunView& run, const Verdict& verdict, const std::function<void(const Doubt&)>& take) {
-  constexpr std::size_t kMostMessages = 3, kMostOutputs = 32;
+  constexpr std::size_t kMostMessages = 3, kMostOutputs = 32, kMostSteps = 1000;  // an earlier message costs judging all before it anew
   outputs_to_read_ = kMostOutputs;
   undone_.assign(run.steps.size(), -1);
   failures_ = scene_.failures;
   told_failures_.read_later({});
   visit_exchange({run, run, verdict, {}, 0, 0}, take);
-  if (!rules_.standing_claim || scene_.reading.admits() || scene_.reading.hands_over()) return;
+  if (!rules_.standing_claim || run.steps.size() > kMostSteps || scene_.reading.admits() || scene_.reading.hands_over()) return;
   const auto messages = told_messages(run);
   const auto last = std::min(scene_.told_place, run.steps.size());
   std::optional<std::vector<std::size_t>> made_good;
