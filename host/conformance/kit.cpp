@@ -30,7 +30,12 @@ using Kind = CaseOutcome::Kind;
 using Json = nlohmann::json;
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
-constexpr std::int64_t kPatienceMs = 5'000;  // per run: 20 times the default deadline, because build machines are slow
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr std::int64_t kSlowdown = 10;  // of a host and plugins under a sanitizer
+#else
+constexpr std::int64_t kSlowdown = 1;
+#endif
+constexpr std::int64_t kPatienceMs = kSlowdown * 5'000;  // per run: 20 times the default deadline, because build machines are slow
 constexpr std::int64_t kStopWithinMs = 1'000;
 constexpr int kRepeats = 100;
 constexpr int kRepeatsWithRuns = 10;
