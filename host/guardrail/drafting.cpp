@@ -7,13 +7,13 @@
 
 #include "base/ascii.h"
 #include "base/json_members.h"
-#include "common/fold.h"
 #include "common/reading.h"
 #include "common/tools.h"
 #include "common/words.h"
 #include "guardrail/evaluator.h"
 #include "guardrail/phrases.h"
 #include "guardrail/signs.h"
+#include "text/fold.h"
 
 namespace runwarden::guardrail {
 namespace {

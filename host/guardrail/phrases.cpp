@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/ascii.h"
-#include "common/fold.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::guardrail {
 

@@ -7,9 +7,9 @@
 
 #include "base/json_members.h"
 #include "base/json_text.h"
-#include "common/fold.h"
 #include "common/words.h"
 #include "guardrail/signs.h"
+#include "text/fold.h"
 
 namespace runwarden::embedded {
 std::string_view guardrail_check();

@@ -4,12 +4,12 @@
 #include <bit>
 #include <charconv>
 
-#include "common/fold.h"
 #include "common/inner_output.h"
 #include "common/json_scan.h"
 #include "common/reading.h"
 #include "common/simd16.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "common/content.h"
 #include "common/findings.h"
-#include "common/fold.h"
 #include "common/reading.h"
 #include "common/recovery.h"
 #include "common/run_view.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -7,9 +7,9 @@
 #include <optional>
 #include <stdexcept>
 
-#include "common/fold.h"
 #include "common/simd16.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "common/fold.h"
 #include "common/inner_output.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 

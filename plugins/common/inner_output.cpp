@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/fold.h"
 #include "common/simd16.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

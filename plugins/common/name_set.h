@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/fold.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 

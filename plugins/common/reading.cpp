@@ -5,10 +5,10 @@
 #include <bit>
 #include <span>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/vocabulary.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/sql.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

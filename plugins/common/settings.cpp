@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "common/fold.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <initializer_list>
 
-#include "common/fold.h"
 #include "common/inner_output.h"
 #include "common/json_scan.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/ascii.h"
-#include "common/fold.h"
 #include "common/json_scan.h"
+#include "text/ascii.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

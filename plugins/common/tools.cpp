@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/fold.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

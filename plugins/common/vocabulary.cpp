@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <unordered_set>
 
-#include "common/fold.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -4,9 +4,9 @@
 #include <bit>
 #include <cstring>
 
-#include "common/fold.h"
 #include "common/simd16.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/ascii.h"
 #include "common/simd16.h"
+#include "text/ascii.h"
 
 namespace runwarden::plugins {
 

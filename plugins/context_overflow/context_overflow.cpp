@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "common/fold.h"
 #include "common/words.h"
 #include "context_overflow/windows.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

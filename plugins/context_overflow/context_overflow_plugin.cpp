@@ -1,4 +1,4 @@
-#include "common/plugin.h"
+#include "adapter/plugin.h"
 #include "context_overflow/context_overflow.h"
 
 using ContextOverflow = runwarden::plugins::Plugin<runwarden::plugins::ContextOverflow>;

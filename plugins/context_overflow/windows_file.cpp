@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "common/fold.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 

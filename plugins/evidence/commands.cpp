@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -5,11 +5,11 @@
 #include <iterator>
 #include <utility>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/short_output.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

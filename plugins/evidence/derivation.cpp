@@ -5,11 +5,11 @@
 #include <chrono>
 #include <cmath>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/words.h"
 #include "evidence/expression.h"
 #include "evidence/units.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/fold.h"
 #include "common/inner_output.h"
 #include "common/json_scan.h"
 #include "common/recovery.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

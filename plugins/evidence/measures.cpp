@@ -5,8 +5,8 @@
 #include <cstdio>
 #include <utility>
 
-#include "common/fold.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

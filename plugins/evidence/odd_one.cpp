@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <unordered_map>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "common/facts.h"
-#include "common/fold.h"
 #include "common/reading.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 

@@ -1,7 +1,7 @@
 #include "evidence/outcome_words.h"
 
-#include "common/ascii.h"
-#include "common/fold.h"
+#include "text/ascii.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

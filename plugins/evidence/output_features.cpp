@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <bit>
 
-#include "common/ascii.h"
-#include "common/fold.h"
 #include "common/inner_output.h"
 #include "common/json_scan.h"
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/undone.h"
+#include "text/ascii.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 

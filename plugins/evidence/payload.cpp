@@ -1,7 +1,7 @@
 #include "evidence/payload.h"
 
-#include "common/fold.h"
 #include "common/json_scan.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -5,10 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/short_output.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "common/ascii.h"
 #include "common/words.h"
+#include "text/ascii.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "common/fold.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 

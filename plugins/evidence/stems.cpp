@@ -1,9 +1,9 @@
 #include "evidence/stems.h"
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
 #include "common/words.h"
 #include "evidence/sentences.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

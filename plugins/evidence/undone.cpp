@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/sql.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

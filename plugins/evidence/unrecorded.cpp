@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/recovery.h"
 #include "common/sql.h"
 #include "common/words.h"
 #include "evidence/artifacts.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

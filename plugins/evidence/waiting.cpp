@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

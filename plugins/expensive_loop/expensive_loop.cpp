@@ -4,10 +4,10 @@
 #include <cmath>
 #include <tuple>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/plugin.h"
+#include "adapter/plugin.h"
 #include "expensive_loop/expensive_loop.h"
 
 using ExpensiveLoop = runwarden::plugins::Plugin<runwarden::plugins::ExpensiveLoop>;

@@ -6,7 +6,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/fold.h"
 #include "common/inner_output.h"
 #include "common/json_scan.h"
 #include "common/sql.h"
@@ -22,6 +21,7 @@
 #include "evidence/waiting.h"
 #include "evidence/withheld.h"
 #include "false_success/call_texts.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

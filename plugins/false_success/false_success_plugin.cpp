@@ -1,4 +1,4 @@
-#include "common/plugin.h"
+#include "adapter/plugin.h"
 #include "false_success/false_success.h"
 
 using FalseSuccess = runwarden::plugins::Plugin<runwarden::plugins::FalseSuccess>;

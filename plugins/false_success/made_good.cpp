@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "common/facts.h"
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/tools.h"
 #include "common/words.h"
@@ -17,6 +16,7 @@
 #include "evidence/undone.h"
 #include "evidence/waiting.h"
 #include "false_success/call_texts.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

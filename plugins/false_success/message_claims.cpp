@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/fold.h"
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/artifacts.h"
 #include "false_success/call_texts.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

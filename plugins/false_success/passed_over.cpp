@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <vector>
 
-#include "common/fold.h"
 #include "common/sql.h"
 #include "common/words.h"
 #include "evidence/artifacts.h"
@@ -14,6 +13,7 @@
 #include "evidence/trouble.h"
 #include "evidence/undone.h"
 #include "false_success/call_texts.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "common/fold.h"
 #include "language/reader.h"
+#include "text/fold.h"
 
 using namespace runwarden::plugins;
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/cues.h"
+#include "language/cues.h"
 #include "language/key.h"
 
 namespace runwarden::plugins {

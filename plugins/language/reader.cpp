@@ -10,7 +10,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "common/fold.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

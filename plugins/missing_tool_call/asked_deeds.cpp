@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
 #include "common/tools.h"
 #include "common/words.h"
 #include "missing_tool_call/told_deeds.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 #include "missing_tool_call/told_deeds.h"
 

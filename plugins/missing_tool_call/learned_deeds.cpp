@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
 #include "common/words.h"
 #include "evidence/clauses.h"
 #include "evidence/written_call.h"
 #include "missing_tool_call/told_deeds.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

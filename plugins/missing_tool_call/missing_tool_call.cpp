@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/shared_rules.h"
 #include "common/tools.h"
@@ -11,6 +10,7 @@
 #include "evidence/artifacts.h"
 #include "evidence/written_call.h"
 #include "missing_tool_call/told_deeds.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "common/plugin.h"
+#include "adapter/plugin.h"
 #include "missing_tool_call/missing_tool_call.h"
 
 namespace runwarden::plugins {

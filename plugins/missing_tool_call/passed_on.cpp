@@ -1,7 +1,7 @@
 #include "missing_tool_call/passed_on.h"
 
-#include "common/fold.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 

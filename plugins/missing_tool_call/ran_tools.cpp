@@ -4,7 +4,6 @@
 #include <array>
 #include <vector>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/sql.h"
 #include "common/tools.h"
@@ -14,6 +13,7 @@
 #include "evidence/given_records.h"
 #include "evidence/outcome_words.h"
 #include "missing_tool_call/told_deeds.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -5,8 +5,8 @@
 #include <stdexcept>
 
 #include "common/findings.h"
-#include "common/fold.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

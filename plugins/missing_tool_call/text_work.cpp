@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
 #include "common/recovery.h"
 #include "common/verdict.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "common/fold.h"
 #include "common/words.h"
 #include "evidence/clauses.h"
 #include "missing_tool_call/told_deeds.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -5,11 +5,11 @@
 #include <set>
 #include <string>
 
-#include "common/fold.h"
 #include "common/tools.h"
 #include "evidence/trees.h"
 #include "missing_tool_call/told_deeds.h"
 #include "missing_tool_call/weights.inc"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

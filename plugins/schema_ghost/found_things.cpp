@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "common/findings.h"
-#include "common/fold.h"
 #include "common/recovery.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

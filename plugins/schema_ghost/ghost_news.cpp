@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/words.h"
 #include "evidence/stated_values.h"
 #include "evidence/trouble.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/words.h"
 #include "evidence/stated_values.h"
 #include "evidence/units.h"
 #include "schema_ghost/made_up.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

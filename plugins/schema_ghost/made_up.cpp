@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/simd16.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -4,13 +4,13 @@
 #include <iterator>
 #include <unordered_set>
 
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/shared_rules.h"
 #include "common/words.h"
 #include "evidence/acknowledgement.h"
 #include "evidence/stated_values.h"
 #include "evidence/withheld.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

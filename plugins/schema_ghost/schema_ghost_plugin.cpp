@@ -1,4 +1,4 @@
-#include "common/plugin.h"
+#include "adapter/plugin.h"
 #include "schema_ghost/schema_ghost.h"
 
 using SchemaGhost = runwarden::plugins::Plugin<runwarden::plugins::SchemaGhost>;

@@ -4,13 +4,13 @@
 #include <unordered_map>
 
 #include "common/findings.h"
-#include "common/fold.h"
 #include "common/json_scan.h"
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/payload.h"
 #include "evidence/stated_values.h"
 #include "evidence/unrecorded.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

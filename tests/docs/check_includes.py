@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""usage: check_includes.py SOURCE - the folders of host/ include one another only as the table in CONTRIBUTING.md says.
+"""usage: check_includes.py SOURCE - the folders of host/ and of plugins/ include one another only as the tables in CONTRIBUTING.md say.
 
 Prints each fault on a line of its own and exits 1 if there is any: an include that the table does not list, an entry that nothing uses, a folder
-without a row or a row without a folder, a circle, a folder or an arrow of the table that the drawing above it lacks or shows otherwise, a lock
-that clang does not check.
+without a row or a row without a folder, a circle; for host/ also a folder or an arrow of the table that the drawing above it lacks or shows
+otherwise, and a lock that clang does not check.
 
 The drawing is the first fenced block without a language. A line of it is a folder of host/, below and right of one that includes it, and behind
 "-->" further folders that it includes. Arrows that follow from others may be left out.
@@ -12,7 +12,7 @@ import pathlib
 import re
 import sys
 
-ROW = re.compile(r"^\| `(host[a-z_/]*)` \| ([a-z_/, ]*)\|")
+ROW = re.compile(r"^\| `((host|plugins)[a-z_/]*)` \| ([a-z_/, ]*)\|")
 LOCKS = re.compile(r"^#include <(mutex|shared_mutex|condition_variable)>", re.MULTILINE)
 LOCKS_HOME = "host/base/mutex.h"
 FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
@@ -20,13 +20,13 @@ DRAWN = re.compile(r"^((?:[| ]   )*(?:[+`]-- )?)([a-z_/]+)(?: -+> ([a-z_/, ]+))?
 INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
-def listed(source):
-    """Folder -> folders that its row names."""
+def listed(source, root):
+    """Folder of host/ or plugins/ -> folders that its row names."""
     table = {}
     for line in (source / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines():
-        if row := ROW.match(line):
-            names = [name.strip() for name in row[2].split(",")]
-            table[row[1]] = {"host/" + name for name in names if name}
+        if (row := ROW.match(line)) and row[2] == root:
+            names = [name.strip() for name in row[3].split(",")]
+            table[row[1]] = {f"{root}/{name}" for name in names if name}
     return table
 
 
@@ -80,20 +80,20 @@ def drawing_faults(source, table):
                 yield f"the drawing in CONTRIBUTING.md leads up from {folder} to {there}; put {there} below"
 
 
-def sources(source):
-    return [path for path in sorted((source / "host").rglob("*")) if path.suffix in (".h", ".cpp")]
+def sources(source, root):
+    return [path for path in sorted((source / root).rglob("*")) if path.suffix in (".h", ".cpp")]
 
 
-def used(source):
+def used(source, root):
     """Folder -> {folder that it includes: one file that does}."""
-    files = sources(source)
-    known = {path.relative_to(source / "host").as_posix() for path in files}
+    files = sources(source, root)
+    known = {path.relative_to(source / root).as_posix() for path in files}
     graph = {}
     for path in files:
         here = path.parent.relative_to(source).as_posix()
         arrows = graph.setdefault(here, {})
         for name in INCLUDE.findall(path.read_text(encoding="utf-8")):
-            there = ("host/" + name).rpartition("/")[0]
+            there = f"{root}/{name}".rpartition("/")[0]
             if name in known and there != here:
                 arrows.setdefault(there, path.relative_to(source).as_posix())
     return graph
@@ -120,8 +120,7 @@ def circle(table):
     return None
 
 
-def faults(source):
-    table, graph = listed(source), used(source)
+def table_faults(table, graph):
     for folder in sorted(graph.keys() - table.keys()):
         yield f"{folder} has no row in CONTRIBUTING.md"
     for folder in sorted(table.keys() - graph.keys()):
@@ -132,13 +131,23 @@ def faults(source):
                 yield f"{file} includes {there}, which CONTRIBUTING.md does not list for {folder}"
         for there in sorted(table[folder] - graph[folder].keys()):
             yield f"CONTRIBUTING.md lists {there} for {folder}, which does not include it"
-    for path in sources(source):
+    if found := circle(table):
+        yield "a circle: " + " -> ".join(found)
+
+
+def lock_faults(source):
+    for path in sources(source, "host"):
         name = path.relative_to(source).as_posix()
         if name != LOCKS_HOME and (found := LOCKS.search(path.read_text(encoding="utf-8"))):
             yield f"{name} includes <{found[1]}>, whose locks clang does not check; use {LOCKS_HOME}"
-    if found := circle(table):
-        yield "a circle: " + " -> ".join(found)
-    else:
+
+
+def faults(source):
+    for root in ("host", "plugins"):
+        yield from table_faults(listed(source, root), used(source, root))
+    yield from lock_faults(source)
+    table = listed(source, "host")
+    if not circle(table):
         yield from drawing_faults(source, table)
 
 

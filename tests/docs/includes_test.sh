@@ -7,12 +7,15 @@ checker=check_includes.py
 
 fresh() {
   rm -rf "$place/tree"
-  mkdir -p "$place/tree/host/base" "$place/tree/host/store/lmdb"
+  mkdir -p "$place/tree/host/base" "$place/tree/host/store/lmdb" "$place/tree/plugins/text" "$place/tree/plugins/common"
   echo '// nothing' >"$place/tree/host/base/a.h"
   echo '#include "base/a.h"' >"$place/tree/host/store/b.h"
   printf '#include <vector>\n#include "store/b.h"\n#include "store/lmdb/c.h"\n' >"$place/tree/host/store/lmdb/c.cpp"
   echo '// nothing' >"$place/tree/host/store/lmdb/c.h"
   printf '| `host/base` | | values |\n| `host/store` | base | the interface |\n| `host/store/lmdb` | store | the engine |\n' >"$place/tree/CONTRIBUTING.md"
+  echo '// nothing' >"$place/tree/plugins/text/e.h"
+  echo '#include "text/e.h"' >"$place/tree/plugins/common/f.h"
+  printf '| `plugins/text` | | letters |\n| `plugins/common` | text | words |\n' >>"$place/tree/CONTRIBUTING.md"
   printf '```sh\nmake\n```\n\n```\nstore/lmdb\n`-- store ---> base\nbase\n```\n' >>"$place/tree/CONTRIBUTING.md"
 }
 fresh; check "$place/tree" || fail "faults in a tree without any"
@@ -25,6 +28,11 @@ found 'host/base/a.h includes <mutex>, whose locks clang does not check; use hos
 fresh; rm -r "$place/tree/host/store/lmdb"; found 'CONTRIBUTING.md lists host/store/lmdb, which holds no source'
 fresh; echo '#include "store/b.h"' >>"$place/tree/host/base/a.h"; sed -i 's/`host\/base` | |/`host\/base` | store |/' "$place/tree/CONTRIBUTING.md"
 found 'a circle: host/base -> host/store -> host/base'
+
+# The plugins.
+fresh; echo '#include "common/f.h"' >>"$place/tree/plugins/text/e.h"
+found 'plugins/text/e.h includes plugins/common, which CONTRIBUTING.md does not list for plugins/text'
+fresh; mkdir "$place/tree/plugins/new"; : >"$place/tree/plugins/new/g.h"; found 'plugins/new has no row in CONTRIBUTING.md'
 
 # The drawing.
 lines=$place/tree/CONTRIBUTING.md

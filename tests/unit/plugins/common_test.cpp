@@ -11,7 +11,6 @@
 #include "common/content.h"
 #include "common/evidence_index.h"
 #include "common/facts.h"
-#include "common/fold.h"
 #include "common/inner_output.h"
 #include "common/json_scan.h"
 #include "common/reading.h"
@@ -20,6 +19,7 @@
 #include "common/settings.h"
 #include "common/sql.h"
 #include "common/tools.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/plugin.h"
+#include "adapter/plugin.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,6 @@
 
 #include "common/call_names.h"
 #include "common/facts.h"
-#include "common/fold.h"
 #include "common/reading.h"
 #include "common/settings.h"
 #include "evidence/unrecorded.h"
@@ -19,6 +18,7 @@
 #include "missing_tool_call/missing_tool_call.h"
 #include "run_builder.h"
 #include "schema_ghost/schema_ghost.h"
+#include "text/fold.h"
 #include "vocabulary_file.h"
 
 namespace runwarden::plugins {

@@ -1,4 +1,4 @@
-#include "common/fold.h"
+#include "text/fold.h"
 
 #include <utf8proc.h>
 

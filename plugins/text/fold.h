@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/ascii.h"
+#include "text/ascii.h"
 
 namespace runwarden::plugins {
 
