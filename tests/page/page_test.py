@@ -912,7 +912,8 @@ class Keyboard(PageTest):
         place = ("(() => { const chosen = document.querySelector('[aria-current=true]'), r = chosen?.getBoundingClientRect();"
                  " return [document.querySelectorAll('[data-row]').length, chosen?.dataset.row, scrollY > 0, r?.top >= 0 && r?.bottom <= innerHeight]; })()")
         there = page.run(place)
-        self.assertEqual(there, [100, "run 21", True, True])
+        last_but_one = page.run("document.querySelectorAll('[data-row]')[98].dataset.row")
+        self.assertEqual(there, [100, last_but_one, True, True])
         for way in ("history.back()", "document.querySelector('.crumbs a').click()"):
             page.key("Enter")
             page.ready("run")
