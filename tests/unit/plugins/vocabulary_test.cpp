@@ -6,12 +6,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 
 #include "common/call_names.h"
 #include "common/facts.h"
 #include "common/reading.h"
 #include "common/settings.h"
+#include "common/shared_rules.h"
 #include "evidence/unrecorded.h"
 #include "evidence/wrapped_call.h"
 #include "false_success/false_success.h"
@@ -321,6 +323,35 @@ TEST(NameSet, IgnoresCaseAlone) {
     EXPECT_FALSE(names.contains(other)) << other;
   }
   EXPECT_FALSE(NameSet().contains("id"));
+}
+
+struct SomeRules {
+  explicit SomeRules(const Settings& settings) : admissions(settings.vocabulary().words(Key::kAdmissions)) {}
+  std::vector<std::string> admissions;
+};
+
+std::shared_ptr<const SomeRules> some_rules(const std::string& settings_json) {
+  return shared_rules<SomeRules>(settings_json, Settings(settings_json));
+}
+
+TEST(SharedRules, OfTheSameSettings_AreMadeOnce) {
+  const auto first = some_rules(R"({"languages":["en"]})");
+  EXPECT_EQ(some_rules(R"({"languages":["en"]})"), first);
+  const auto other = some_rules(R"({"languages":["de"]})");
+  EXPECT_NE(other, first);
+  EXPECT_NE(other->admissions, first->admissions);
+}
+
+TEST(SharedRules, OfAFile_AreReadEachTime) {
+  const VocabularyFile file("language: tzl\nadmissions: [nub puvo]\n");
+  const auto has = [](const SomeRules& rules, const char* words) {
+    return std::count(rules.admissions.begin(), rules.admissions.end(), words) == 1;
+  };
+  EXPECT_TRUE(has(*some_rules(file.settings()), "nub puvo"));
+  std::ofstream(file.path()) << "language: tzl\nadmissions: [nub trovo]\n";
+  const auto changed = some_rules(file.settings());
+  EXPECT_TRUE(has(*changed, "nub trovo"));
+  EXPECT_FALSE(has(*changed, "nub puvo"));
 }
 
 }  // namespace
