@@ -795,6 +795,15 @@ std::uint8_t language_of(std::string_view text, const Lexicon& lexicon) {
   return language_by(lexicon, words);
 }
 
+std::uint8_t TextLanguage::get() {
+  if (!language_) language_ = language_of(text_, lexicon_);
+  return *language_;
+}
+
+std::uint8_t TextLanguage::of_part(std::string_view part) {
+  return language_ || part.size() < text_.size() ? get() : kAnyLanguage;
+}
+
 void read(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
   constexpr std::size_t kLongestKept = 64 * 1024;
   if (!out.source.empty() && out.lexicon == &lexicon && out.source_language == language && out.source == text) return;

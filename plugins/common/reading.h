@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -85,6 +86,21 @@ struct Reading {
 
 /// The language of a text, judged by its beginning; kAnyLanguage in doubt. Any thread.
 [[nodiscard]] std::uint8_t language_of(std::string_view text, const Lexicon& lexicon);
+
+/// The language of a text, found when it is first asked for. Keeps a view of the text. One owner.
+class TextLanguage {
+ public:
+  TextLanguage(std::string_view text, const Lexicon& lexicon) : text_(text), lexicon_(lexicon) {}
+
+  [[nodiscard]] std::uint8_t get();
+  /// The language to read a part of the text in; kAnyLanguage for the whole of it when nobody has asked yet: then read() finds it.
+  [[nodiscard]] std::uint8_t of_part(std::string_view part);
+
+ private:
+  std::string_view text_;
+  const Lexicon& lexicon_;
+  std::optional<std::uint8_t> language_;
+};
 
 /// Reads a text: drops fenced code blocks, folds it, detects its language, and finds words, phrases, sentences and claims. Linear in the
 /// text's length. `language` is that of the surrounding text when this is a part of one; with kAnyLanguage, the text decides. Returns at

@@ -190,17 +190,16 @@ void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdic
     return *able;
   };
   auto& words = scene_.wide ? scene_.action_words : scene_.relevant_words;
-  std::optional<std::uint8_t> language;
+  TextLanguage language(prose, rules_.lexicon);
   words.each_passage(prose, rules_.lexicon, claims, [&](std::string_view passage) {
-    if (!language) language = language_of(prose, rules_.lexicon);
-    read(passage, rules_.lexicon, scene_.reading, *language);
+    read(passage, rules_.lexicon, scene_.reading, language.of_part(passage));
     if (scene_.wide) asked_deeds_.resolve_light_verbs();
     const auto doubtful = [&](const Claim& claim) { return is_doubtful(claim); };
     if (std::none_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), doubtful)) return true;
     if (scene_.requests_pending) {
       scene_.requests_pending = false;
       scene_.requests.collect(run, {!scene_.ran.any_write, scene_.ran.any_write}, scene_.reading);
-      read(passage, rules_.lexicon, scene_.reading, *language);
+      read(passage, rules_.lexicon, scene_.reading, language.of_part(passage));
     }
     return judge_passage(run, said, verdict);
   });

@@ -370,10 +370,9 @@ void Requests::collect_read(Reading& reading, std::string_view turn, std::size_t
 }
 
 /// True for a text in a language that parts its verbs ("lade ... ein"), with a word that may be a part: neither part alone is looked for.
-bool Requests::may_part_verbs(std::string_view prose) {
+bool Requests::may_part_verbs(std::string_view prose, TextLanguage& language) {
   if (!any_action_ || !parted_prefixes_.finds(prose)) return false;
-  const auto language = language_of(prose, lexicon_);
-  return language != kAnyLanguage && (lexicon_.verb_last >> language & 1) != 0;
+  return language.get() != kAnyLanguage && (lexicon_.verb_last >> language.get() & 1) != 0;
 }
 
 void Requests::collect_of(std::string_view turn, std::size_t step, Reading& reading) {
@@ -384,10 +383,9 @@ void Requests::collect_of(std::string_view turn, std::size_t step, Reading& read
   };
   std::string buffer;
   const auto prose = prose_of(turn, buffer);
-  std::optional<std::uint8_t> language;
+  TextLanguage language(prose, lexicon_);
   const auto read_part = [&](std::string_view part) {
-    if (!language) language = language_of(prose, lexicon_);
-    read_words(part, lexicon_, reading, *language);
+    read_words(part, lexicon_, reading, language.of_part(part));
     collect_read(reading, turn, step);
   };
   std::optional<std::pair<std::size_t, std::size_t>> quoted;
@@ -404,7 +402,7 @@ void Requests::collect_of(std::string_view turn, std::size_t step, Reading& read
     if (end > quoted->second) read_part(prose.substr(quoted->second, end - quoted->second));
     return true;
   };
-  if (retracting_words_.finds(prose) || may_part_verbs(prose)) {
+  if (retracting_words_.finds(prose) || may_part_verbs(prose, language)) {
     take(prose);
   } else {
     (any_action_ ? action_words_ : relevant_words_).each_passage(prose, lexicon_, asks, take);

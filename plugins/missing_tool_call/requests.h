@@ -95,7 +95,7 @@ class Requests {
   void read_vocabulary(const Vocabulary& vocabulary);
   void forget();
   void add_same_actions();
-  [[nodiscard]] bool may_part_verbs(std::string_view prose);
+  [[nodiscard]] bool may_part_verbs(std::string_view prose, TextLanguage& language);
   void collect_of(std::string_view turn, std::size_t step, Reading& reading);
   void collect_read(Reading& reading, std::string_view turn, std::size_t step);
   void collect_accepted(std::string_view offer, std::string_view turn, std::size_t step, Reading& reading);

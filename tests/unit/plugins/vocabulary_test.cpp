@@ -218,6 +218,18 @@ TEST(Language, IsToldByItsWords) {
   EXPECT_EQ(code(""), "any");
 }
 
+TEST(Language, OfAPartIsThatOfTheText_AndTheWholeTellsItsOwn) {
+  constexpr std::string_view kText = "Wann wird meine Bestellung geliefert, und wie viel habe ich daf\u00FCr bezahlt? Cancel it.";
+  const auto german = language_of(kText, lexicon());
+  const Vocabulary vocabulary;
+  ASSERT_EQ(vocabulary.languages()[german], "de");
+  TextLanguage language(kText, lexicon());
+  EXPECT_EQ(language.of_part(kText), kAnyLanguage) << "reading it finds the language";
+  EXPECT_EQ(language.of_part(kText.substr(kText.find("Cancel"))), german);
+  EXPECT_EQ(language.of_part(kText), german) << "known by now";
+  EXPECT_EQ(TextLanguage(kText, lexicon()).get(), german);
+}
+
 TEST(Language, WordsOfAnother_MeanNothingInAText) {
   Reading reading;
   read("The hat was sent to the man. Also, the war film was fast, so he bat an eye at the last part.", lexicon(), reading);
