@@ -8,6 +8,33 @@
 #include "text/fold.h"
 
 namespace runwarden::plugins {
+namespace {
+
+template <class Take>
+void each_turn(const RunView& run, Take take) {
+  const auto pass_on = [&](std::string_view turn) {
+    run.pace(turn.size());
+    take(turn);
+  };
+  pass_on(run.user_request);
+  for (const auto& step : run.steps) {
+    if (step.kind == Kind::kUser) pass_on(step.said());
+  }
+}
+
+/// Passes on the verbs of a text, and the group of each.
+template <class Take>
+void each_verb(std::string_view text, const Lexicon& lexicon, Take take) {
+  std::string folded;
+  fold(text, folded);
+  WordCursor cursor(folded);
+  for (RawWord word; cursor.next(word);) {
+    const auto* entry = lexicon.find(word.text);
+    if (entry != nullptr && entry->verb != kNoVerb) take(*entry, lexicon.verb(entry->verb).group);
+  }
+}
+
+}  // namespace
 
 const Request* AskedDeeds::request_for(const Claim& claim) const {
   if (claim.verb == kNoVerb) return nullptr;
@@ -205,28 +232,23 @@ Request AskedDeeds::meant(const Order& order, const Claim& claim) {
 /// Reads which verbs the user's turns name, once per run.
 void AskedDeeds::read_user(const RunView& run) {
   if (scene_.user_read) return;
-  std::string folded;
-  const auto each_verb = [&](std::string_view text, const auto& take) {
-    fold(text, folded);
-    WordCursor cursor(folded);
-    for (RawWord word; cursor.next(word);) {
-      const auto* entry = rules_.lexicon.find(word.text);
-      if (entry != nullptr && entry->verb != kNoVerb) take(*entry, rules_.lexicon.verb(entry->verb).group);
-    }
-  };
-  const auto take = [&](std::string_view turn) {
-    run.pace(turn.size());
-    each_verb(turn, [&](const WordEntry& word, std::uint16_t group) {
+  scene_.user_read = true;
+  each_turn(run, [&](std::string_view turn) {
+    each_verb(turn, rules_.lexicon, [&](const WordEntry& word, std::uint16_t group) {
       scene_.named_by_user.insert(group);
       if ((word.forms & kFormDone) != 0) scene_.done_by_user.insert(group);
     });
-    each_verb(scene_.requests.given_text(turn), [&](const WordEntry&, std::uint16_t group) { scene_.given_by_user.insert(group); });
-  };
-  take(run.user_request);
-  for (const auto& step : run.steps) {
-    if (step.kind == Kind::kUser) take(step.said());
-  }
-  scene_.user_read = true;
+  });
+}
+
+/// Reads which verbs are in the texts that the user gave to work on, once per run.
+void AskedDeeds::read_given(const RunView& run) {
+  if (scene_.given_read) return;
+  scene_.given_read = true;
+  each_turn(run, [&](std::string_view turn) {
+    each_verb(scene_.requests.given_text(turn), rules_.lexicon,
+              [&](const WordEntry&, std::uint16_t group) { scene_.given_by_user.insert(group); });
+  });
 }
 
 bool AskedDeeds::user_names(const RunView& run, const Claim& claim) {
@@ -241,7 +263,7 @@ bool AskedDeeds::done_by_user(const RunView& run, const Claim& claim) {
 
 bool AskedDeeds::in_given_text(const RunView& run, const Claim& claim) {
   if (claim.verb == kNoVerb) return false;
-  read_user(run);
+  read_given(run);
   return scene_.given_by_user.contains(rules_.lexicon.verb(claim.verb).group);
 }
 

@@ -76,6 +76,7 @@ class AskedDeeds {
   [[nodiscard]] bool is_text_work(const Request& request, const RunView& run, const Said& said);
   [[nodiscard]] bool agrees(const RunView& run, std::size_t turn) const;
   void read_user(const RunView& run);
+  void read_given(const RunView& run);
 
   const DeedRules& rules_;
   DeedScene& scene_;

@@ -87,6 +87,7 @@ struct DeedScene {
   HashSet done_by_user;   // of these, mentioned as done
   HashSet given_by_user;  // of these, in a text to work on: "translate: ..."
   bool user_read = false;
+  bool given_read = false;
   bool requests_pending = false;
   bool wide = false;  // the request has an open verb or a noun: any action counts as a claim
   struct {

@@ -38,7 +38,7 @@ void RanTools::collect(const RunView& run) {
   scene_.done_by_user.clear();
   scene_.given_by_user.clear();
   scene_.named_by_user.clear();
-  scene_.user_read = false;
+  scene_.user_read = scene_.given_read = false;
   scene_.tools.clear();
   std::array<const ToolMeaning*, 64> taken{};  // a small cache: most runs call few tools many times
   for (std::size_t i = 0; i < run.steps.size(); ++i) {
