@@ -160,7 +160,7 @@ void Recovery::clear() {
   looked_up_.clear();
   if (meanings_.size() <= kMostMeanings) return;
   meanings_.clear();
-  last_ = nullptr;
+  recent_.fill(nullptr);
 }
 
 /// "logs", "orders": in a tool's name these are things, although they are also verb forms.
@@ -184,10 +184,12 @@ bool Recovery::has_telling_word(const std::vector<std::string>& words) const {
 }
 
 const ToolMeaning& Recovery::meaning(std::string_view tool) {
-  if (last_ != nullptr && last_->first == tool) return last_->second;
+  constexpr std::size_t kApart = 8;  // bytes; names that are closer share a place
+  auto& recent = recent_[reinterpret_cast<std::uintptr_t>(tool.data()) / kApart % recent_.size()];
+  if (recent != nullptr && recent->first == tool) return recent->second;
   auto known = meanings_.find(tool);
   if (known == meanings_.end()) known = meanings_.emplace(tool, read_tool(tool)).first;
-  last_ = &*known;
+  recent = &*known;
   return known->second;
 }
 

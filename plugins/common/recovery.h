@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -108,7 +109,7 @@ class Recovery {
     std::size_t operator()(std::string_view name) const { return hash_text(name); }
   };
   std::unordered_map<std::string, ToolMeaning, HashName, std::equal_to<>> meanings_;
-  const std::pair<const std::string, ToolMeaning>* last_ = nullptr;  // the tool that was asked for last
+  std::array<const std::pair<const std::string, ToolMeaning>*, 64> recent_{};  // by where the name is: a run's names stay in place
   std::vector<std::uint64_t> keys_;
   std::vector<CallValue> values_;
 };

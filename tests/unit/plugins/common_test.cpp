@@ -633,6 +633,17 @@ TEST(Tools, ReadsByName) {
   for (const auto* name : {"issue_refund", "getaway_book", "listing_create", "cancel", ""}) EXPECT_FALSE(is_read_tool(name, words)) << name;
 }
 
+TEST(Tools, NamesOneAfterTheOtherInTheSamePlace_MeanWhatEachSays) {
+  const ToolWords words{Vocabulary()};
+  Recovery recovery(lexicon(), words);
+  std::string name = "get_order_1";
+  ASSERT_TRUE(recovery.meaning(name).reads);
+  name.assign("pay_order_1");
+  EXPECT_FALSE(recovery.meaning(name).reads);
+  name.assign("get_order_1");
+  EXPECT_TRUE(recovery.meaning(name).reads);
+}
+
 TEST(Tools, ReadByAVerbBehindTheSystemsName_ButNotByAQueryOrABrowser) {
   const ToolWords words{Vocabulary()};
   Recovery recovery(lexicon(), words);
