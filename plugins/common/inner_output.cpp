@@ -15,9 +15,13 @@ using Token = JsonScanner::Token;
 constexpr std::size_t kLongest = 1000;
 constexpr std::size_t kLongestHead = 80;
 
-/// Members that say nothing of their own beside an answer: MCP's `type` and `isError`.
+/// Members that say nothing of their own beside an answer: MCP's `type`, and `isError` when it is false.
+bool may_frame(std::string_view key) {
+  return equal_ignoring_case(key, "type") || equal_ignoring_case(key, "iserror");
+}
+
 bool is_frame(std::string_view key, Token value) {
-  return equal_ignoring_case(key, "type") || (value == Token::kFalse && equal_ignoring_case(key, "iserror"));
+  return may_frame(key) && (value == Token::kFalse || equal_ignoring_case(key, "type"));
 }
 
 /// The value that was just read; for an object or array, its text. Empty for other values.
@@ -39,9 +43,11 @@ std::string_view only_member(std::string_view json, const NameSet& names, std::s
   std::string_view inner;
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
     const auto key = cursor.text();
+    const bool holds_answer = names.contains(key);
+    if (!holds_answer && !may_frame(key)) return {};
     const auto value = cursor.next();
     if (is_frame(key, value)) continue;
-    if (!inner.empty() || !names.contains(key)) return {};
+    if (!inner.empty() || !holds_answer) return {};
     inner = value_of(cursor, value, json, buffer);
     if (inner.empty()) return {};
   }

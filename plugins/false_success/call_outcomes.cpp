@@ -366,7 +366,10 @@ void CallOutcomes::find_followed_up(const RunView& run) {
   constexpr std::size_t kMostLookUps = 16, kShortest = 4;
   scene_.followed_up.clear();
   std::size_t looked = 0;
-  for (auto at = run.steps.size(); at-- > 0 && rules_.soft_failures && looked < kMostLookUps;) {
+  const auto changes = [&](const StepView& step) { return step.kind == Kind::kTool && !scene_.recovery.meaning(step.name).reads; };
+  const auto change = std::find_if(run.steps.begin(), run.steps.end(), changes);
+  const auto first = static_cast<std::size_t>(change - run.steps.begin());
+  for (auto at = run.steps.size(); at-- > first && rules_.soft_failures && looked < kMostLookUps;) {
     const auto& look_up = run.steps[at];
     if (look_up.kind != Kind::kTool || !scene_.recovery.meaning(look_up.name).reads || look_up.output.empty()) continue;
     const bool failed = prints_failure(look_up.output);

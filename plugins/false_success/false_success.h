@@ -102,6 +102,8 @@ class FalseSuccess {
   void collect_unsure(const RunView& run, std::size_t begin, std::size_t end);
   [[nodiscard]] bool message_tells();
   [[nodiscard]] std::vector<std::size_t> collect_made_good(const RunView& run);
+  [[nodiscard]] std::size_t first_in_doubt(const RunView& run, std::size_t begin, std::size_t end);
+  [[nodiscard]] bool may_be_in_doubt(const Exchange& exchange);
   [[nodiscard]] bool may_have_failed(const RunView& run, std::size_t begin, std::size_t end);
   [[nodiscard]] std::vector<FailedStep> doubtful(const Exchange& exchange, bool tells) const;
   void visit_exchange(const Exchange& exchange, const std::function<void(const Doubt&)>& take);

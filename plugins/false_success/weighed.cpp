@@ -163,6 +163,23 @@ bool FalseSuccess::message_tells() {
   return !scene_.reading.claims.empty() || told_failures_.surest() >= kTells;
 }
 
+/// The first step of a part of the run that failed, or that may have changed something; `end` for none. Other steps leave no doubt.
+std::size_t FalseSuccess::first_in_doubt(const RunView& run, std::size_t begin, std::size_t end) {
+  const auto in_doubt = [&](std::size_t i) {
+    return failures_[i] != Failure::kNone || (run.steps[i].kind == Kind::kTool && !scene_.recovery.meaning(run.steps[i].name).reads);
+  };
+  while (begin < end && !in_doubt(begin)) ++begin;
+  return begin;
+}
+
+/// False when no step of an exchange can be in doubt, whatever its message tells.
+bool FalseSuccess::may_be_in_doubt(const Exchange& exchange) {
+  const auto& told = exchange.verdict.suppressed;
+  const auto end = exchange.run.steps.size();
+  return !scene_.failed.empty() || first_in_doubt(exchange.whole, exchange.begin, end) < end ||
+         std::any_of(told.begin(), told.end(), [](const Suppression& one) { return one.confidence.has_value(); });
+}
+
 /// True when a call of a part of the run may have failed.
 bool FalseSuccess::may_have_failed(const RunView& run, std::size_t begin, std::size_t end) {
   const auto first = failures_.begin() + static_cast<std::ptrdiff_t>(begin), last = failures_.begin() + static_cast<std::ptrdiff_t>(end);
@@ -200,7 +217,7 @@ std::vector<FailedStep> FalseSuccess::doubtful(const Exchange& exchange, bool te
 void FalseSuccess::visit_exchange(const Exchange& exchange, const std::function<void(const Doubt&)>& take) {
   constexpr std::array<std::string_view, 3> kLeft = {"admission", "plan", "handover"};
   const auto message = find_final_message(exchange.run, rules_.lexicon, scene_.reading);
-  if (!message.found || !scene_.reading.understood(message.text)) return;
+  if (!message.found || !may_be_in_doubt(exchange) || !scene_.reading.understood(message.text)) return;
   Doubt doubt;
   doubt.message = message;
   doubt.messages_after = exchange.messages_after;
@@ -263,10 +280,12 @@ void FalseSuccess::visit_all(const RunView& run, const Verdict& verdict, const s
   if (!rules_.standing_claim || run.steps.size() > kMostSteps || scene_.reading.admits() || scene_.reading.hands_over()) return;
   const auto messages = told_messages(run);
   const auto last = std::min(scene_.told_place, run.steps.size());
+  const auto first = first_in_doubt(run, 0, last);
   std::optional<std::vector<std::size_t>> made_good;
   std::size_t after = 0;
   for (auto message = messages.begin(); message != messages.end() && after + 1 < kMostMessages; ++message) {
     if (message->step == kNoStep || message->step >= last) continue;
+    if (message->step <= first) return;
     ++after;
     read(message->text, rules_.lexicon, scene_.reading);
     if (scene_.reading.admits() || scene_.reading.hands_over()) return;

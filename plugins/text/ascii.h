@@ -23,6 +23,10 @@ constexpr char to_lower(char c) {
   return is_upper(c) ? static_cast<char>(c + ('a' - 'A')) : c;
 }
 
+inline bool is_ascii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
 inline bool has_digit(std::string_view text) {
   return std::any_of(text.begin(), text.end(), is_digit);
 }

@@ -650,6 +650,7 @@ TEST(ChangedNoRow, IsCountedByWhatAStatementAnswers) {
   EXPECT_TRUE(none("delete from berths where id = 'C-4'", "Query OK, 0 rows affected"));
   EXPECT_TRUE(none("COMMIT", "ROLLBACK")) << "a statement before it failed";
   EXPECT_FALSE(none("ROLLBACK", "ROLLBACK"));
+  EXPECT_TRUE(none(kUpdate, "\uFF10 rows affected")) << "a full-width zero";
   EXPECT_FALSE(none(kUpdate, "(1 row affected)"));
   EXPECT_FALSE(none(kUpdate, "done"));
   EXPECT_FALSE(none("SELECT id FROM berths", "(0 rows)")) << "a look-up that found nothing";
