@@ -98,23 +98,34 @@ std::vector<std::string> json_elements(std::string_view array) {
   return elements;
 }
 
-std::vector<JsonMember> cut_json_members(std::string_view object) {
-  std::vector<JsonMember> members;
+std::vector<JsonMemberView> json_member_views(std::string_view object) {
+  std::vector<JsonMemberView> members;
   JsonCursor cursor(object);
   if (!cursor.enter('{')) return members;
   while (cursor.more()) {
     std::string name = json_name(cursor.name());
-    members.push_back({std::move(name), std::string(cursor.value())});
+    members.push_back({std::move(name), cursor.value()});
   }
   return members;
 }
 
-std::vector<std::string> cut_json_elements(std::string_view array) {
-  std::vector<std::string> elements;
+std::vector<std::string_view> json_element_views(std::string_view array) {
+  std::vector<std::string_view> elements;
   JsonCursor cursor(array);
   if (!cursor.enter('[')) return elements;
-  while (cursor.more()) elements.emplace_back(cursor.value());
+  while (cursor.more()) elements.push_back(cursor.value());
   return elements;
+}
+
+std::vector<JsonMember> cut_json_members(std::string_view object) {
+  std::vector<JsonMember> members;
+  for (JsonMemberView& one : json_member_views(object)) members.push_back({std::move(one.name), std::string(one.json)});
+  return members;
+}
+
+std::vector<std::string> cut_json_elements(std::string_view array) {
+  const std::vector<std::string_view> elements = json_element_views(array);
+  return {elements.begin(), elements.end()};
 }
 
 const std::string* find_json_member(const std::vector<JsonMember>& members, std::string_view name) {

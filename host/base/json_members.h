@@ -13,6 +13,11 @@ struct JsonMember {
   std::string json;  // compact text of the value
 };
 
+struct JsonMemberView {
+  std::string name;
+  std::string_view json;  // part of the object's text, exactly as written
+};
+
 // The members of an object, in order; empty for text that is not an object. The text must be validated; depth is limited
 // only to 1000.
 std::vector<JsonMember> json_members(std::string_view object);
@@ -20,7 +25,11 @@ std::vector<JsonMember> json_members(std::string_view object);
 // The elements of an array, in order, as compact text; empty for text that is not an array. The same rules apply.
 std::vector<std::string> json_elements(std::string_view array);
 
-// The same for text that a JsonWriter wrote, such as all JSON in records: copies the parts exactly as written, without parsing.
+// The same for a text of any depth, exactly as written: found without parsing, and not copied.
+std::vector<JsonMemberView> json_member_views(std::string_view object);
+std::vector<std::string_view> json_element_views(std::string_view array);
+
+// Copies of these, for text that a JsonWriter wrote, such as all JSON in records.
 std::vector<JsonMember> cut_json_members(std::string_view object);
 std::vector<std::string> cut_json_elements(std::string_view array);
 

@@ -4,7 +4,7 @@
 #include <variant>
 
 #include "base/json_check.h"
-#include "store/raw_json.h"
+#include "base/json_members.h"
 #include "store/record_lines.h"
 
 namespace runwarden::store {
@@ -21,12 +21,8 @@ ExportLine line_of_run(RunLine line) {
 // False for a line that is not a JSON object: others refuse it.
 bool has_record(std::string_view line) {
   if (line.find("\"record\"") == std::string_view::npos || !check_json(line, kDeepest).ok()) return false;
-  try {
-    const auto record = RawObject(line).find("record");
-    return record && record->starts_with('"');
-  } catch (const BadValue&) {
-    return false;
-  }
+  const auto record = json_member_view(line, "record");
+  return record && record->starts_with('"');
 }
 
 }  // namespace

@@ -7,11 +7,11 @@
 #include "base/digest.h"
 #include "base/hex.h"
 #include "base/json_check.h"
+#include "base/json_cursor.h"
 #include "base/json_members.h"
 #include "base/json_text.h"
 #include "model/cluster.h"
 #include "store/group_codec.h"
-#include "store/raw_json.h"
 #include "store/review_codec.h"
 
 namespace runwarden::store {
@@ -76,9 +76,7 @@ void add_json(JsonWriter& out, std::string_view json) {
 }
 
 std::string json_of(std::string_view raw) {
-  if (!raw.starts_with(R"({"text":)")) return std::string(raw);
-  const RawObject wrapped(raw);
-  return json_string_value(wrapped.at("text"));
+  return raw.starts_with(R"({"text":)") ? json_member_text(raw, "text") : std::string(raw);
 }
 
 void add_place(JsonWriter& out, const model::RecordKey& key) {
@@ -112,9 +110,31 @@ double real_of(std::string_view raw) {
   return number;
 }
 
+void expect_bracket(std::string_view json, char bracket) {
+  if (!JsonCursor(json).enter(bracket)) throw BadValue(std::string("expected a JSON value that begins with ") + bracket);
+}
+
+std::vector<std::string_view> elements_of(std::string_view array) {
+  expect_bracket(array, '[');
+  return json_element_views(array);
+}
+
 // An object of a line: its members by name.
-struct Members : RawObject {
-  using RawObject::RawObject;
+class Members {
+ public:
+  explicit Members(std::string_view object) : members_(json_member_views(object)) { expect_bracket(object, '{'); }
+
+  std::optional<std::string_view> find(std::string_view name) const {
+    for (const JsonMemberView& one : members_) {
+      if (one.name == name) return one.json;
+    }
+    return std::nullopt;
+  }
+  std::string_view at(std::string_view name) const {
+    const auto raw = find(name);
+    if (!raw || raw->empty()) throw BadValue("the member \"" + std::string(name) + "\" is missing");
+    return *raw;
+  }
   std::int64_t integer(std::string_view name) const { return integer_of(at(name)); }
   std::uint32_t u32(std::string_view name) const {
     const std::uint64_t number = unsigned_of(at(name));
@@ -134,6 +154,9 @@ struct Members : RawObject {
   model::Digest digest(std::string_view name) const {
     return digest_of(text(name));
   }
+
+ private:
+  std::vector<JsonMemberView> members_;
 };
 
 void add_buffering(JsonWriter& out, const Buffering& buffering) {
@@ -246,7 +269,7 @@ std::vector<model::Dimension> read_dimensions(std::string_view object) {
 
 std::vector<model::Digest> read_digests(std::string_view array) {
   std::vector<model::Digest> digests;
-  for (const std::string_view one : raw_elements(array)) digests.push_back(digest_of(json_string_value(one)));
+  for (const std::string_view one : elements_of(array)) digests.push_back(digest_of(json_string_value(one)));
   return digests;
 }
 
@@ -262,12 +285,12 @@ RunLine read_run_line(const Members& in) {
   run.resolved_ms = in.integer("resolvedMs");
   run.content = in.digest("contentSha256");
   run.max_score = static_cast<int>(in.integer("maxScore"));
-  for (const std::string_view key : raw_elements(in.at("fired"))) run.fired.push_back(json_string_value(key));
-  for (const std::string_view key : raw_elements(in.at("failureKeys"))) line.stored.failures.push_back(Members(key).place());
+  for (const std::string_view key : elements_of(in.at("fired"))) run.fired.push_back(json_string_value(key));
+  for (const std::string_view key : elements_of(in.at("failureKeys"))) line.stored.failures.push_back(Members(key).place());
   run.events = in.u32("packedEvents");
   if (in.find("endMark")) run.end_mark = static_cast<std::uint64_t>(in.integer("endMark"));
   if (const auto confirmed = in.find("confirmedKeys")) {
-    for (const std::string_view key : raw_elements(*confirmed)) run.confirmed.push_back(Members(key).place());
+    for (const std::string_view key : elements_of(*confirmed)) run.confirmed.push_back(Members(key).place());
   }
   if (in.find("source")) run.source = value_in<model::RunSource>(kSources, in.text("source"));
   if (in.find("rootArrived")) run.root_arrived = in.flag("rootArrived");
@@ -297,8 +320,7 @@ void add(JsonWriter& out, const EventsLine& line) {
 
 EventsLine read_events_line(const Members& in) {
   EventsLine line{in.place(), in.flag("packed"), in.u32("first"), in.integer("receivedMs"), {}};
-  for (const std::string_view event : raw_elements(in.at("events")))
-    line.events.push_back(event == "null" ? std::string() : json_of(event));
+  for (const std::string_view event : elements_of(in.at("events"))) line.events.push_back(event == "null" ? std::string() : json_of(event));
   return line;
 }
 
@@ -311,7 +333,7 @@ void add(JsonWriter& out, const EventIdsLine& line) {
 
 EventIdsLine read_event_ids_line(const Members& in) {
   EventIdsLine line{in.place(), {}};
-  for (const std::string_view half : raw_elements(in.at("ids"))) line.halves.push_back(from_hex(json_string_value(half)));
+  for (const std::string_view half : elements_of(in.at("ids"))) line.halves.push_back(from_hex(json_string_value(half)));
   return line;
 }
 
@@ -440,7 +462,8 @@ GroupLine read_group_line(const Members& in) {
   cluster.triage.until = read_until(from);
   if (const auto marks = from.find("falseAlarmMarks")) {
     cluster.triage.for_false_alarms = true;
-    for (const std::string_view mark : raw_elements(*marks)) cluster.triage.false_alarm_marks.push_back(unsigned_of(json_string_value(mark)));
+    for (const std::string_view mark : elements_of(*marks))
+      cluster.triage.false_alarm_marks.push_back(unsigned_of(json_string_value(mark)));
   }
   return line;
 }

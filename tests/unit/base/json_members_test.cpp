@@ -53,6 +53,25 @@ TEST(JsonMembers, OfWrittenText_AreCutOutAsTheyStand) {
   EXPECT_TRUE(cut_json_elements("{}").empty());
 }
 
+TEST(JsonMembers, ViewsOfParts_AreInTheTextItself) {
+  const std::string text = R"( {"a" : [1, {"b":"\"}"}] ,"c\u0041":"x","a":null})";
+  const auto members = json_member_views(text);
+  ASSERT_EQ(members.size(), 3u);
+  EXPECT_EQ(members[0].json, R"([1, {"b":"\"}"}])");
+  EXPECT_EQ(members[0].json.data(), text.data() + text.find('['));
+  EXPECT_EQ(members[1].name, "cA");
+  EXPECT_EQ(members[1].json, R"("x")");
+  EXPECT_EQ(members[2].name, "a");
+  EXPECT_EQ(members[2].json, "null");
+  const auto elements = json_element_views(members[0].json);
+  EXPECT_EQ(elements, (std::vector<std::string_view>{"1", R"({"b":"\"}"})"}));
+  EXPECT_EQ(elements[0].data(), members[0].json.data() + 1);
+  for (const char* other : {"[1]", "5", ""}) EXPECT_TRUE(json_member_views(other).empty()) << other;
+  for (const char* other : {"{}", "5", ""}) EXPECT_TRUE(json_element_views(other).empty()) << other;
+  const std::string deep(5000, '[');
+  EXPECT_EQ(json_element_views(deep + std::string(5000, ']')).size(), 1u) << "of any depth";
+}
+
 TEST(JsonMembers, FirstOfAName_IsFound) {
   constexpr std::string_view kObject = R"({"a":1,"a":2,"b/\u0063":"x"})";
   EXPECT_EQ(json_member_view(kObject, "a"), "1");

@@ -16,6 +16,7 @@
 
 #include "base/hex.h"
 #include "base/json_check.h"
+#include "base/json_members.h"
 #include "model/record_ids.h"
 #include "store/change_codec.h"
 #include "store/crash_mark_codec.h"
@@ -35,7 +36,6 @@
 #include "store/postgres/row.h"
 #include "store/postgres/run_heads.h"
 #include "store/postgres/schema.h"
-#include "store/raw_json.h"
 #include "store/record_codec.h"
 #include "store/review_codec.h"
 #include "store/webhook_codec.h"
@@ -513,13 +513,13 @@ class Verifying {
         std::move(params));
     if (run.empty()) return false;
     const StoredRun stored = decode_run(place_key(entry.tenant(), entry.place()), run.bytes(0, 0));
-    const auto steps = RawObject(stored.run.document).find("steps");
+    const auto steps = json_member_view(stored.run.document, "steps");
     if (!steps) return false;
     const auto is_known = [&](std::string_view step) {
-      const auto id = RawObject(step).find("eventId");
+      const auto id = json_member_view(step, "eventId");
       return id && ids.contains(std::string(*id));
     };
-    return std::ranges::none_of(raw_elements(*steps), is_known);
+    return std::ranges::none_of(json_element_views(*steps), is_known);
   }
 
   // The eventIds of events that make steps, as JSON.
@@ -527,10 +527,9 @@ class Verifying {
     std::set<std::string> ids;
     for (const std::string& event : events) {
       if (event.empty()) continue;  // lost to damage
-      const RawObject members(event);
-      const auto type = members.find("type");
+      const auto type = json_member_view(event, "type");
       if (type == R"("run_started")" || type == R"("run_finished")") continue;
-      if (const auto id = members.find("eventId")) ids.emplace(*id);
+      if (const auto id = json_member_view(event, "eventId")) ids.emplace(*id);
     }
     return ids;
   }
