@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/ascii.h"
+#include "base/hex.h"
 
 namespace runwarden::api {
 namespace {
@@ -77,13 +77,6 @@ constexpr Route kPageRoutes[] = {
     {RouteId::page, "/ui/*", "GET", Access::page},
 };
 
-int hex_value(char c) {
-  if (ascii::is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 enum class Plus : std::uint8_t { literal, space };
 
 // Percent-decodes the text (RFC 3986, section 2.1). Empty for a bad escape or an encoded NUL.
@@ -96,8 +89,8 @@ std::optional<std::string> decode(std::string_view raw, Plus plus) {
       continue;
     }
     if (raw.size() - i < 3) return std::nullopt;
-    const int high = hex_value(raw[i + 1]);
-    const int low = hex_value(raw[i + 2]);
+    const int high = hex_digit(raw[i + 1]);
+    const int low = hex_digit(raw[i + 2]);
     if (high < 0 || low < 0 || high + low == 0) return std::nullopt;
     text += static_cast<char>(high * 16 + low);
     i += 2;

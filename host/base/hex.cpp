@@ -1,6 +1,5 @@
 #include "base/hex.h"
 
-#include <charconv>
 #include <cstdint>
 
 namespace runwarden {
@@ -20,10 +19,10 @@ std::optional<std::string> bytes_from_hex(std::string_view digits) {
   std::string bytes;
   bytes.reserve(digits.size() / 2);
   for (std::size_t i = 0; i < digits.size(); i += 2) {
-    unsigned byte = 0;
-    const auto end = digits.data() + i + 2;
-    if (std::from_chars(digits.data() + i, end, byte, 16).ptr != end) return std::nullopt;
-    bytes += static_cast<char>(byte);
+    const int high = hex_digit(digits[i]);
+    const int low = hex_digit(digits[i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    bytes += static_cast<char>(high << 4 | low);
   }
   return bytes;
 }

@@ -7,6 +7,7 @@
 
 #include "base/ascii.h"
 #include "base/digest.h"
+#include "base/hex.h"
 #include "base/json_members.h"
 #include "base/utf8.h"
 
@@ -33,28 +34,14 @@ ClusterKey cluster_key(std::string_view fingerprint) {
 }
 
 std::string cluster_id(const ClusterKey& key) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string id(kIdPrefix);
-  for (std::size_t i = 0; i < kIdBytes; ++i) {
-    const auto byte = static_cast<std::uint8_t>(key[i]);
-    id += kDigits[byte >> 4];
-    id += kDigits[byte & 15];
-  }
-  return id;
+  return std::string(kIdPrefix) + bytes_to_hex({key.data(), kIdBytes});
 }
 
 std::optional<std::string> parse_cluster_id(std::string_view id) {
   if (!id.starts_with(kIdPrefix) || id.size() != kIdPrefix.size() + kIdBytes * 2) return std::nullopt;
   id.remove_prefix(kIdPrefix.size());
-  const auto digit = [](char c) { return ascii::is_digit(c) ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1; };
-  std::string bytes;
-  for (std::size_t i = 0; i < id.size(); i += 2) {
-    const int high = digit(id[i]);
-    const int low = digit(id[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes += static_cast<char>(high << 4 | low);
-  }
-  return bytes;
+  if (std::any_of(id.begin(), id.end(), ascii::is_upper)) return std::nullopt;
+  return bytes_from_hex(id);
 }
 
 const char* name(ClusterState state) {

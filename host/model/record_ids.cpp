@@ -1,6 +1,7 @@
 #include "model/record_ids.h"
 
 #include "base/ascii.h"
+#include "base/hex.h"
 
 namespace runwarden::model {
 namespace {
@@ -29,13 +30,9 @@ void append_hex(std::string& text, std::uint64_t number) {
 std::optional<std::uint64_t> read_hex(std::string_view text) {
   std::uint64_t number = 0;
   for (const char c : text) {
-    if (ascii::is_digit(c)) {
-      number = number << 4 | static_cast<std::uint64_t>(c - '0');
-    } else if (c >= 'a' && c <= 'f') {
-      number = number << 4 | static_cast<std::uint64_t>(c - 'a' + 10);
-    } else {
-      return std::nullopt;
-    }
+    const int digit = hex_digit(c);
+    if (digit < 0 || ascii::is_upper(c)) return std::nullopt;
+    number = number << 4 | static_cast<std::uint64_t>(digit);
   }
   return number;
 }

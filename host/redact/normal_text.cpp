@@ -4,25 +4,19 @@
 #include <cstring>
 #include <optional>
 
-#include "base/ascii.h"
+#include "base/hex.h"
 #include "base/utf8.h"
 #include "redact/unicode_fold.h"
 
 namespace runwarden::redact {
 namespace {
 
-int hex_value(char c) {
-  if (ascii::is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-}
-
 // The value of `digits` hexadecimal digits at `at`; empty if there are fewer.
 std::optional<char32_t> hex_at(std::string_view text, std::size_t at, std::size_t digits) {
   if (at > text.size() || text.size() - at < digits) return std::nullopt;
   char32_t value = 0;
   for (std::size_t i = at; i < at + digits; ++i) {
-    const int digit = hex_value(text[i]);
+    const int digit = hex_digit(text[i]);
     if (digit < 0) return std::nullopt;
     value = value << 4 | static_cast<char32_t>(digit);
   }
@@ -156,7 +150,7 @@ class NormalText::UrlReader {
     const std::size_t begin = i;
     char32_t c = 0;
     for (; i < in_.size() && i - begin < kMostDigits; ++i) {
-      const int digit = hex_value(in_[i]);
+      const int digit = hex_digit(in_[i]);
       if (digit < 0 || (!hex && digit > 9)) break;
       c = c * (hex ? 16 : 10) + static_cast<char32_t>(digit);
     }
@@ -252,7 +246,7 @@ class NormalText::EscapeReader {
   // A truncated escape at the end of a quotation is dropped; anything else is not an escape.
   std::size_t cut_or(std::size_t letter, std::size_t digits) {
     std::size_t end = letter + 1;
-    while (end < in_.size() && end - letter <= digits && hex_value(in_[end]) >= 0) ++end;
+    while (end < in_.size() && end - letter <= digits && hex_digit(in_[end]) >= 0) ++end;
     return is_cut_at(in_, end) ? becomes(kIgnorable, end) : becomes('\\', letter);
   }
 

@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "base/arena.h"
-#include "base/ascii.h"
 #include "base/base64.h"
+#include "base/hex.h"
 #include "base/json_events.h"
 #include "base/utf8.h"
 #include "intake/otlp/decode.h"
@@ -65,13 +65,6 @@ constexpr std::array<std::string_view, 27> kKeys{
 
 Key key_of(std::string_view name) {
   return static_cast<Key>(std::find(kKeys.begin(), kKeys.end(), name) - kKeys.begin());
-}
-
-int hex_digit(char c) {
-  if (ascii::is_digit(c)) return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 // The id in lower case; empty if it does not have exactly that many hexadecimal digits, or is all zeros.

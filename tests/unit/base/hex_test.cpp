@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 
 #include "base/json_check.h"
 
@@ -20,6 +21,15 @@ TEST(Hex, EveryByte_ComesBack) {
 
 TEST(Hex, WhatIsNone_IsNotRead) {
   for (const char* text : {"0", "abc", "0g", "g0", "+1", " 1", "0x"}) EXPECT_EQ(bytes_from_hex(text), std::nullopt) << text;
+}
+
+TEST(Hex, ADigit_HasItsValueInEitherCase) {
+  constexpr std::string_view kLower = "0123456789abcdef", kUpper = "0123456789ABCDEF";
+  for (int value = 0; value < 16; ++value) {
+    EXPECT_EQ(hex_digit(kLower[static_cast<std::size_t>(value)]), value);
+    EXPECT_EQ(hex_digit(kUpper[static_cast<std::size_t>(value)]), value);
+  }
+  for (const char c : std::string_view("/:@G`g \0\xff", 9)) EXPECT_EQ(hex_digit(c), -1) << c;
 }
 
 TEST(JsonCheck, TellsJsonFromWhatIsNone_AndHowDeep) {
