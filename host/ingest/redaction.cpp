@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/json_members.h"
-#include "base/json_text.h"
 #include "detect/fingerprint.h"
 #include "intake/run_reader.h"
 
@@ -72,15 +70,14 @@ Status Redaction::policy(intake::PolicyText& policy) const {
   return Nothing{};
 }
 
-Status Redaction::note(std::string& note) const {
-  if (note.empty()) return Nothing{};
-  intake::ChangeText text;
-  JsonWriter(text.document).begin_object().key("kind").string("note").key("summary").string(note).end_object();
-  if (Status status = change(text); !status.ok()) return status;
-  for (const JsonMember& member : json_members(text.document)) {
-    if (member.name == "summary") note = json_string_value(member.json);
-  }
-  return Nothing{};
+void Redaction::note(std::string& note) const {
+  const RedactorRef redactor = in_force_();
+  if (!redactor) return;
+  redact::Redactions found;
+  auto without = redactor->member(model::DocumentKind::change, "summary", note, found);
+  if (!without) return;
+  note = std::move(*without);
+  report(*redactor, found);
 }
 
 void Redaction::events(intake::EventsRequest& request) const {
@@ -90,7 +87,7 @@ void Redaction::events(intake::EventsRequest& request) const {
   for (intake::Event& event : request.events) jsons.push_back(&event.json);
   redact::Redactions found;
   redactor->documents(model::DocumentKind::event, jsons, found);
-  if (on_redacted_) redactor->each_count(found, on_redacted_);
+  report(*redactor, found);
 }
 
 void Redaction::spans(std::span<std::string* const> jsons) const {
@@ -98,7 +95,7 @@ void Redaction::spans(std::span<std::string* const> jsons) const {
   if (!redactor) return;
   redact::Redactions found;
   redactor->documents(model::DocumentKind::span, jsons, found);
-  if (on_redacted_) redactor->each_count(found, on_redacted_);
+  report(*redactor, found);
 }
 
 Error Redaction::error(Error error, std::string_view request) const {
@@ -115,8 +112,12 @@ std::optional<std::string> Redaction::document(const RedactorRef& redactor, mode
                                                redact::Redactions& found) const {
   if (!redactor) return std::nullopt;
   auto without = redactor->document(kind, json, found);
-  if (without && on_redacted_) redactor->each_count(found, on_redacted_);
+  if (without) report(*redactor, found);
   return without;
+}
+
+void Redaction::report(const redact::Redactor& redactor, const redact::Redactions& found) const {
+  if (on_redacted_) redactor.each_count(found, on_redacted_);
 }
 
 }  // namespace runwarden::ingest

@@ -49,7 +49,7 @@ class Redaction {
   Status change(intake::ChangeText& change) const;
   Status policy(intake::PolicyText& policy) const;
   // A note on a decision. Redacted like the summary of a change.
-  Status note(std::string& note) const;
+  void note(std::string& note) const;
   void events(intake::EventsRequest& request) const;
   // The facts of spans (intake/otlp/span_facts.h), in place.
   void spans(std::span<std::string* const> jsons) const;
@@ -61,6 +61,7 @@ class Redaction {
  private:
   std::optional<std::string> document(const RedactorRef& redactor, model::DocumentKind kind, std::string_view json,
                                       redact::Redactions& found) const;
+  void report(const redact::Redactor& redactor, const redact::Redactions& found) const;
 
   InForce in_force_;
   OnRedacted on_redacted_;

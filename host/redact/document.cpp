@@ -294,6 +294,10 @@ bool has_loose_member(const Rules& rules, const NormalText& normal) {
   return false;
 }
 
+ValuePosition root_of(const Rules& rules, model::DocumentKind kind) {
+  return {kind, model::DocumentPlace::root, rules.pointers[static_cast<std::size_t>(kind)].start(), 0};
+}
+
 // Whether text_without_secrets() may change the text. Writes nothing.
 bool has_secret(const Rules& rules, const ValuePosition& where, std::string_view text) {
   const bool by_place = !rules.keys.empty() || Pointers::any(where.state);
@@ -337,7 +341,7 @@ std::optional<std::string> text_without_secrets(const Rules& rules, const ValueP
 }
 
 std::optional<std::string> without_secrets(const Rules& rules, model::DocumentKind kind, std::string_view json, Redactions& found) {
-  const ValuePosition root{kind, model::DocumentPlace::root, rules.pointers[static_cast<std::size_t>(kind)].start(), 0};
+  const ValuePosition root = root_of(rules, kind);
   Redactions inside;
   RedactingWriter look(rules, root, inside, nullptr);
   static_cast<void>(parse_json(json, kMaxDepth, look));
@@ -349,6 +353,17 @@ std::optional<std::string> without_secrets(const Rules& rules, model::DocumentKi
   if (!rewrite.hit()) return std::nullopt;
   found.add(std::move(inside));
   return out;
+}
+
+std::optional<std::string> member_without_secrets(const Rules& rules, model::DocumentKind kind, std::string_view name,
+                                                  std::string_view text, Redactions& found) {
+  if (model::is_kept(kind, model::DocumentPlace::root, name)) return std::nullopt;
+  ValuePosition where = root_of(rules, kind);
+  const auto rule = hidden_as_whole(rules, where, name);
+  if (!rule || text.empty() || is_marker(text)) return text_without_secrets(rules, where, text, found);
+  found.add_secret(text, *rule, Redactions::Secret::By::place);
+  found.count(*rule);
+  return rules.markers[*rule];
 }
 
 std::optional<std::size_t> hidden_as_whole(const Rules& rules, ValuePosition& where, std::string_view name) {

@@ -59,6 +59,10 @@ std::optional<std::string> without_secrets(const Rules& rules, model::DocumentKi
 // The same for the text of one string.
 std::optional<std::string> text_without_secrets(const Rules& rules, const ValuePosition& where, std::string_view text, Redactions& found);
 
+// The same for the text of a member of the document's outermost object.
+std::optional<std::string> member_without_secrets(const Rules& rules, model::DocumentKind kind, std::string_view name,
+                                                  std::string_view text, Redactions& found);
+
 // The rule that redacts the whole member or element of that name, if any. Moves `where` to it.
 std::optional<std::size_t> hidden_as_whole(const Rules& rules, ValuePosition& where, std::string_view name);
 

@@ -60,6 +60,14 @@ std::optional<std::string> Redactor::document(model::DocumentKind kind, std::str
   return again ? std::move(again) : std::move(without);
 }
 
+std::optional<std::string> Redactor::member(model::DocumentKind kind, std::string_view name, std::string_view text,
+                                            Redactions& found) const {
+  auto without = member_without_secrets(rules_, kind, name, text, found);
+  if (!without) return std::nullopt;
+  const SecretMatcher matcher(rules_, found.secrets);
+  return matcher.empty() ? std::move(without) : matcher.without(*without, found);
+}
+
 void Redactor::documents(model::DocumentKind kind, std::span<std::string* const> jsons, Redactions& found) const {
   for (std::string* json : jsons) {
     if (auto without = without_secrets(rules_, kind, *json, found)) *json = std::move(*without);

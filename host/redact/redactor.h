@@ -25,6 +25,8 @@ class Redactor {
 
   // Returns a normalized document, or one event of it, without secrets; empty if it has none. Adds the redacted values to `found`.
   std::optional<std::string> document(model::DocumentKind kind, std::string_view json, Redactions& found) const;
+  // The same for the text of one member of such a document's outermost object.
+  std::optional<std::string> member(model::DocumentKind kind, std::string_view name, std::string_view text, Redactions& found) const;
   // The same for several documents that belong together, in place: a secret found in one is also redacted where another repeats it.
   void documents(model::DocumentKind kind, std::span<std::string* const> jsons, Redactions& found) const;
 

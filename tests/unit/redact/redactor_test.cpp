@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -227,6 +228,27 @@ TEST(Redactor, CleansWhatDetectorsSay) {
   EXPECT_EQ(verdict.reports[0].explanation[0].subject, "login([redacted:password])");
   EXPECT_EQ(verdict.reports[0].explanation[0].objects, "[redacted:card]");
   EXPECT_EQ(verdict.reports[0].explanation[0].reason, "no user [redacted:password]");
+}
+
+TEST(Redactor, AMember_IsRedactedAsInItsDocument) {
+  const Redactor redactor(rules({kCard,
+                                 {By::key, "password", "password"},
+                                 {By::key, "reference", "reference"},
+                                 {By::pointer, "/summary/password", "inner"},
+                                 {By::pointer, "/ref", "ref"}}));
+  const auto text_of = [](const nlohmann::json& document, const char* name) { return document.at(name).get<std::string>(); };
+  for (const char* name : {"summary", "ref", "reference", "kind"}) {
+    for (const char* text : {"", "plain", "card 4111 1111 1111 1111", R"({"password":"hunter22"})", R"({"a":"4111111111111111"})",
+                             "password=Zq8-hunter22 was said twice: zq8-HUNTER22", "[redacted:card]", "[redacted:ref] 4111111111111111",
+                             "a \"quote\" \\ \u00fc\n\t"}) {
+      const nlohmann::json document{{name, text}};
+      Redactions of_document, of_member;
+      const std::string whole = redactor.document(DocumentKind::change, document.dump(), of_document).value_or(document.dump());
+      const std::string member = redactor.member(DocumentKind::change, name, text, of_member).value_or(text);
+      EXPECT_EQ(member, text_of(nlohmann::json::parse(whole), name)) << name << ": " << text;
+      EXPECT_EQ(of_member.counts, of_document.counts) << name << ": " << text;
+    }
+  }
 }
 
 TEST(Redactor, KnowsAgainWhatADetectorQuotesInEscapes) {
