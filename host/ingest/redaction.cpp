@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json_members.h"
 #include "detect/fingerprint.h"
 #include "intake/run_reader.h"
 
@@ -12,10 +13,10 @@ namespace {
 
 constexpr int kMaxDepth = 1000;  // the input was bounded when it was ingested
 
-Error unreadable(std::string_view what, const Error& why) {
+Error unreadable(const Error& why) {
   return {Code::internal,
-          "the " + std::string(what) + " could not be read after its redaction; nothing was stored, contact the operator",
-          "redacted " + std::string(what) + ": " + why.detail,
+          "the run could not be read after its redaction; nothing was stored, contact the operator",
+          "redacted run: " + why.detail,
           {}};
 }
 
@@ -44,30 +45,27 @@ Result<RedactedRun> Redaction::run(model::Run run) const {
   }
   const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
   auto kept = intake::read_run(*without, limits, run.id);
-  if (!kept.ok()) return unreadable("run", kept.error());
+  if (!kept.ok()) return unreadable(kept.error());
   redacted.kept = std::move(*kept);
   if (redacted.redactor->detectors_see_before()) redacted.sent = std::move(run);
   return redacted;
 }
 
-Status Redaction::change(intake::ChangeText& change) const {
+// Rules leave kind and time alone.
+void Redaction::change(intake::ChangeText& change) const {
   redact::Redactions found;
-  const auto without = document(in_force_(), model::DocumentKind::change, change.document, found);
-  if (!without) return Nothing{};
-  auto kept = intake::read_change(*without, kMaxDepth);
-  if (!kept.ok()) return unreadable("change", kept.error());
-  change = std::move(*kept);
-  return Nothing{};
+  auto without = document(in_force_(), model::DocumentKind::change, change.document, found);
+  if (without) change.document = std::move(*without);
 }
 
-Status Redaction::policy(intake::PolicyText& policy) const {
+// Of the members that were read, rules change only these.
+void Redaction::policy(intake::PolicyText& policy) const {
   redact::Redactions found;
-  const auto without = document(in_force_(), model::DocumentKind::policy, policy.document, found);
-  if (!without) return Nothing{};
-  auto kept = intake::read_policy(*without, kMaxDepth);
-  if (!kept.ok()) return unreadable("policy revision", kept.error());
-  policy = std::move(*kept);
-  return Nothing{};
+  auto without = document(in_force_(), model::DocumentKind::policy, policy.document, found);
+  if (!without) return;
+  policy.document = std::move(*without);
+  if (policy.author) policy.author = json_member_text(policy.document, "author");
+  if (const auto content = json_member_view(policy.document, "content")) policy.content = *content;
 }
 
 void Redaction::note(std::string& note) const {

@@ -46,8 +46,8 @@ class Redaction {
 
   // `internal` if the redacted run can no longer be read, which no rule should cause: then nothing of it may be stored.
   Result<RedactedRun> run(model::Run run) const;
-  Status change(intake::ChangeText& change) const;
-  Status policy(intake::PolicyText& policy) const;
+  void change(intake::ChangeText& change) const;
+  void policy(intake::PolicyText& policy) const;
   // A note on a decision. Redacted like the summary of a change.
   void note(std::string& note) const;
   void events(intake::EventsRequest& request) const;
