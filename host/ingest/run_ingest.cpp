@@ -3,11 +3,12 @@
 #include <utility>
 
 #include "base/digest.h"
-#include "intake/event_reader.h"
-#include "model/record_ids.h"
 #include "ingest/answers.h"
 #include "ingest/faults.h"
 #include "ingest/keyed_lock.h"
+#include "ingest/missing_steps.h"
+#include "intake/event_reader.h"
+#include "model/record_ids.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -23,25 +24,6 @@ IngestAnswer answer_of(IngestAnswer::Kind kind, const model::RunRecord& run) {
 
 IngestAnswer replayed(const model::RunRecord& run) {
   return answer_of(IngestAnswer::Kind::replayed, run);
-}
-
-bool same_or_absent(model::Text known, model::Text text) {
-  return !model::present(known) || known == text;
-}
-
-// Whether the step of the whole run matches the step from events.
-bool is_step(const model::Step& told, const model::Step& whole) {
-  return told.kind == whole.kind && same_or_absent(told.name, whole.name) && same_or_absent(told.input, whole.input) &&
-         same_or_absent(told.output, whole.output) && same_or_absent(told.error_message, whole.error_message);
-}
-
-// How many steps from events are missing in the whole run. The steps must come in the same order.
-std::size_t steps_missing(const model::Run& told, const model::Run& whole) {
-  std::size_t found = 0;
-  for (const model::Step& step : whole.steps) {
-    if (found < told.steps.size() && is_step(told.steps[found], step)) ++found;
-  }
-  return told.steps.size() - found;
 }
 
 }  // namespace
@@ -182,8 +164,7 @@ std::optional<model::RunRecord> RunIngest::revision_of(const Job& job, const mod
 // A whole run for a runId that is open from events wins if it has every step from the events; then it ends the open run.
 std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRecord& open) {
   const auto events = parts_.store.events(job.request.tenant, open.key);
-  const auto told = intake::read_run(intake::run_of_events(open.run_id, events), {.max_json_depth = job.request.max_json_depth}, {});
-  const std::size_t missing = told.ok() ? steps_missing(*told, job.run.kept) : 1;
+  const std::size_t missing = steps_missing(intake::steps_of_events(events), job.run.kept.document);
   if (missing > 0) {
     return refused({Code::conflict,
                     "runId \"" + open.run_id + "\" is open from events, and " + std::to_string(missing) +

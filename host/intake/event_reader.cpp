@@ -322,6 +322,8 @@ class RunOfEvents {
     return std::any_of(members_.begin(), members_.end(), [&](const JsonMember& one) { return one.name == name; });
   }
 
+  std::vector<std::string> take_steps() { return std::move(steps_); }
+
   std::string json(std::string_view run_id) {
     std::string text;
     JsonWriter out(text);
@@ -415,6 +417,12 @@ AssembledRun assemble_run(std::string_view run_id, const std::vector<std::string
   if (!whole.empty()) run.begin_with(whole);
   for (const std::string& event : events) run.add(event);
   return {run.json(run_id), run.has("outcomeSummary") ? model::OutcomeFrom::told : model::OutcomeFrom::last_output};
+}
+
+std::vector<std::string> steps_of_events(const std::vector<std::string>& events) {
+  RunOfEvents run;
+  for (const std::string& event : events) run.add(event);
+  return run.take_steps();
 }
 
 // Must follow the same rules as RunOfEvents.

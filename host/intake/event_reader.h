@@ -44,8 +44,7 @@ struct AssembledRun {
   model::OutcomeFrom outcome = model::OutcomeFrom::last_output;
 };
 AssembledRun assemble_run(std::string_view run_id, const std::vector<std::string>& events, std::string_view whole = {});
-inline std::string run_of_events(std::string_view run_id, const std::vector<std::string>& events, std::string_view whole = {}) {
-  return assemble_run(run_id, events, whole).json;
-}
+// The steps of that run alone, each as JSON.
+std::vector<std::string> steps_of_events(const std::vector<std::string>& events);
 
 }  // namespace runwarden::intake

@@ -30,11 +30,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   std::vector<std::string> events;
   for (const auto& event : request->events) events.push_back(event.json);
-  const std::string document = intake::run_of_events(request->run_id, events);
+  const std::string document = intake::assemble_run(request->run_id, events).json;
   const auto run = intake::read_run(document, {70, 1'000'000}, {});
   must(run.ok(), "events that were taken make a run", document);
   must(run->id == request->run_id, "the run has the events' runId", document);
-  const std::string longer = intake::run_of_events(request->run_id, events, run->document);
+  const std::string longer = intake::assemble_run(request->run_id, events, run->document).json;
   must(intake::read_run(longer, {70, 1'000'000}, {}).ok(), "a whole run goes on with events", longer);
   return 0;
 }

@@ -12,7 +12,7 @@ std::string run_text(const std::vector<std::string>& events) {
   if (!read.ok()) return "fault: " + read.error().detail;
   std::vector<std::string> texts;
   for (const Event& event : read->events) texts.push_back(event.json);
-  return run_of_events("r", texts);
+  return assemble_run("r", texts).json;
 }
 
 TEST(EventReader, ARequest_IsReadWithIdsAndEnds) {
