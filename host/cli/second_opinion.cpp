@@ -93,7 +93,7 @@ class Trial {
  private:
   std::optional<std::vector<std::string>> detectors() const;
   std::optional<std::string> document();
-  bool try_detector(const std::string& key, const ingest::RedactedRun& run, const model::Verdict& verdict);
+  bool try_detector(const std::string& key, const model::Run& run, const model::Verdict& verdict);
   bool ask(const model::OpinionPrompt& prompt, TriedQuestion question, const model::Run& run, opinion::Request request);
   Result<opinion::Request> request_of(const model::OpinionPrompt& prompt, const TriedQuestion& question, const model::Run& run,
                                       opinion::AnswerFormat format) const;
@@ -160,10 +160,12 @@ int Trial::run() {
   const ingest::Redaction redaction([redactor = ingest::make_redactor(settings_.redact)] { return redactor; }, {});
   const auto redacted = redaction.run(std::move(*read));
   if (!redacted.ok()) return context_.refuse(options_.run + ": " + redacted.error().detail);
-  model::Verdict verdict = set->evaluate(redacted->seen(), options_.tenant, 0);
+  const auto shown = ingest::read_stored_run(redacted->document(), redacted->seen.id);
+  if (!shown.ok()) return context_.refuse(options_.run + ": " + shown.error().detail);
+  model::Verdict verdict = set->evaluate(redacted->seen, options_.tenant, 0);
   redacted->clean(verdict);
   bool all = true;
-  for (const std::string& key : *keys) all = try_detector(key, *redacted, verdict) && all;
+  for (const std::string& key : *keys) all = try_detector(key, *shown, verdict) && all;
   const int written = context_.finish();
   return all ? written : kWanting;
 }
@@ -180,15 +182,15 @@ Result<opinion::Request> Trial::request_of(const model::OpinionPrompt& prompt, c
   return opinion::make_request({prompts_.frame, prompt, question.opinion, run, focus}, with, *nonce);
 }
 
-bool Trial::try_detector(const std::string& key, const ingest::RedactedRun& run, const model::Verdict& verdict) {
+bool Trial::try_detector(const std::string& key, const model::Run& run, const model::Verdict& verdict) {
   const model::OpinionPrompt* const prompt = prompts_.find(key);
   if (prompt == nullptr) {
     context_.refuse("no prompt for detector \"" + key + "\" in second_opinion.detectors");
     return false;
   }
   TriedQuestion question =
-      question_about(verdict, key, options_.tenant.empty() ? run.kept.id : std::string_view(options_.run), clock_.wall_ms());
-  auto request = request_of(*prompt, question, run.kept, opinion::AnswerFormat::json_schema);
+      question_about(verdict, key, options_.tenant.empty() ? run.id : std::string_view(options_.run), clock_.wall_ms());
+  auto request = request_of(*prompt, question, run, opinion::AnswerFormat::json_schema);
   if (!request.ok()) {
     context_.refuse(request.error().detail);
     return false;
@@ -198,7 +200,7 @@ bool Trial::try_detector(const std::string& key, const ingest::RedactedRun& run,
                << "about " << request->input_tokens << " tokens" << (request->whole_run ? "" : "; the run is truncated") << "\n";
   print_part("system", request->system);
   print_part("user", request->user);
-  return options_.dry_run || ask(*prompt, std::move(question), run.kept, std::move(*request));
+  return options_.dry_run || ask(*prompt, std::move(question), run, std::move(*request));
 }
 
 http_client::SendResult Trial::send(const model::Opinion& question, std::string body) {

@@ -1,25 +1,15 @@
 #include "ingest/explain.h"
 
-#include <limits>
 #include <memory>
 #include <utility>
 
 #include "base/json_text.h"
-#include "intake/run_reader.h"
 #include "ingest/answers.h"
 #include "ingest/explanation.h"
 #include "ingest/judge_again.h"
 
 namespace runwarden::ingest {
 namespace {
-
-constexpr int kMaxDepth = 1000;  // the input was bounded when it was ingested
-
-Result<RedactedRun> read(const ExplainRequest& request) {
-  const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
-  auto run = intake::read_run(request.run.document, limits, request.run.run_id);
-  return run.ok() ? request.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));
-}
 
 std::string answer(const model::RunRecord& record, const model::Run& run, const model::Verdict& verdict) {
   std::string text;
@@ -43,22 +33,21 @@ std::string unread(const model::RunRecord& record, const std::string& why, const
 
 bool explain(ExplainRequest request, detect::DetectorSet& detectors, std::size_t worker, WorkPool& pool,
              std::function<void(Result<std::string>)> done) {
-  auto redacted = read(request);
+  auto redacted = request.redaction.stored_run(request.run.document, request.run.run_id);
   if (!redacted.ok()) {
     const Error error = request.redaction.error(std::move(redacted.error()), request.run.document);
     done(unread(request.run, error.detail, request.tenant, detectors));
     return true;
   }
-  redacted->sent.reset();
   request.run.document.clear();
   const auto run = std::make_shared<const RedactedRun>(std::move(*redacted));
   const model::Digest content = request.run.content;
   const auto judged = [run, record = std::move(request.run), done](std::size_t, detect::EvaluationResult evaluated) {
     run->clean(evaluated.verdict);
-    done(answer(record, run->kept, evaluated.verdict));
+    done(answer(record, run->seen, evaluated.verdict));
   };
   const auto failed = [done] { done(Error{Code::internal, "the run could not be explained; retry the request", {}, {}}); };
-  return detectors.evaluate({{run, &run->kept}, request.tenant, content, detect::Explain::yes}, worker, pool, {judged, failed});
+  return detectors.evaluate({{run, &run->seen}, request.tenant, content, detect::Explain::yes}, worker, pool, {judged, failed});
 }
 
 }  // namespace runwarden::ingest

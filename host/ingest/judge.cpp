@@ -34,6 +34,16 @@ class EarlierKeys {
   std::vector<store::EarlierFailure> left_;
 };
 
+model::RunOutline outline_of(const RedactedRun& run, model::OutcomeFrom outcome) {
+  return run.redacted ? model::outline_of(*run.redacted, outcome) : model::outline_of(run.seen, outcome);
+}
+
+// `in_use`: an abandoned detector call still reads what detectors see.
+std::string take_document(RedactedRun& run, bool in_use) {
+  if (run.redacted) return std::move(*run.redacted);
+  return in_use ? run.seen.document : std::move(run.seen.document);
+}
+
 }  // namespace
 
 bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t worker, Callbacks callbacks) {
@@ -41,14 +51,11 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
   auto judged = [this, shared, metadata, done = std::move(callbacks.done)](std::size_t other, detect::EvaluationResult evaluated) {
     parts_.on_verdict(evaluated.verdict);
     shared->clean(evaluated.verdict);
-    model::Run& kept = shared->kept;
-    const std::int64_t time_ms = executed_ms(kept, metadata);
-    std::string run_id(kept.id);  // copied: kept.id is a view into data that is moved next
-    model::RunOutline outline = model::outline_of(kept, metadata.outcome);
-    auto dimensions = model::dimensions_of(outline, kept.document, parts_.dimensions);
-    const bool in_use = evaluated.run_in_use && !shared->sent;
-    std::string document = in_use ? kept.document : std::move(kept.document);
-    store::RunWrite write = write_of(std::move(run_id), std::move(document), evaluated.verdict, metadata);
+    const std::int64_t time_ms = executed_ms(shared->seen, metadata);
+    model::RunOutline outline = outline_of(*shared, metadata.outcome);
+    auto dimensions = model::dimensions_of(outline, shared->document(), parts_.dimensions);
+    std::string run_id(shared->seen.id);  // copied: seen.id is a view into data that is moved next
+    store::RunWrite write = write_of(std::move(run_id), take_document(*shared, evaluated.run_in_use), evaluated.verdict, metadata);
     for (model::FailureRecord& failure : write.failures) failure.executed_ms = time_ms;
     write.run.executed_ms = time_ms;
     stamp_policies(write.run, metadata);
@@ -58,7 +65,7 @@ bool Judge::judge(RedactedRun run, const RunMetadata& metadata, std::size_t work
     add_opinions(write, evaluated.verdict, metadata);
     done(other, std::move(write));
   };
-  return parts_.detectors()->evaluate({{shared, &shared->seen()}, metadata.tenant_name, metadata.content}, worker, parts_.pool,
+  return parts_.detectors()->evaluate({{shared, &shared->seen}, metadata.tenant_name, metadata.content}, worker, parts_.pool,
                                       {std::move(judged), std::move(callbacks.failed)});
 }
 

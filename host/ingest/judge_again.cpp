@@ -1,24 +1,14 @@
 #include "ingest/judge_again.h"
 
-#include <limits>
 #include <memory>
 #include <utility>
 
-#include "intake/run_reader.h"
-
 namespace runwarden::ingest {
-namespace {
-
-// The input was bounded when it was ingested.
-constexpr intake::RunLimits kKept{
-    .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
-
-}  // namespace
 
 bool judge_again(const KeptRun& run, detect::DetectorSet& detectors, const Redaction& redaction, std::size_t worker, WorkPool& pool,
                  std::function<void(model::Verdict)> done) {
   const auto unread = [tenant = run.tenant, &detectors, done](const std::string& why) { done(unread_verdict(detectors, tenant, why)); };
-  auto read = intake::read_run(run.document, kKept, run.run_id);
+  auto read = read_stored_run(run.document, run.run_id);
   if (!read.ok()) return unread(read.error().detail), true;
   auto redacted = redaction.run(std::move(*read));
   if (!redacted.ok()) return unread(redacted.error().detail), true;
@@ -28,7 +18,7 @@ bool judge_again(const KeptRun& run, detect::DetectorSet& detectors, const Redac
     done(std::move(evaluated.verdict));
   };
   const auto failed = [unread] { unread("the run could not be judged"); };
-  return detectors.evaluate({{shared, &shared->seen()}, run.tenant}, worker, pool, {judged, failed});
+  return detectors.evaluate({{shared, &shared->seen}, run.tenant}, worker, pool, {judged, failed});
 }
 
 model::Verdict unread_verdict(const detect::DetectorSet& detectors, std::string_view tenant, const std::string& why) {
@@ -41,7 +31,7 @@ model::Verdict unread_verdict(const detect::DetectorSet& detectors, std::string_
 }
 
 Result<KeptText> kept_text_of(std::string_view run_json) {
-  auto run = intake::read_run(run_json, kKept, {});
+  auto run = read_stored_run(run_json, {});
   if (!run.ok()) return std::move(run.error());
   return KeptText{std::string(run->id), std::move(run->document)};
 }

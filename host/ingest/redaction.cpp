@@ -11,8 +11,6 @@
 namespace runwarden::ingest {
 namespace {
 
-constexpr int kMaxDepth = 1000;  // the input was bounded when it was ingested
-
 Error unreadable(const Error& why) {
   return {Code::internal,
           "the run could not be read after its redaction; nothing was stored, contact the operator",
@@ -35,20 +33,36 @@ void RedactedRun::clean(model::Verdict& verdict) const {
   }
 }
 
+Result<model::Run> read_stored_run(std::string_view document, std::string_view run_id) {
+  constexpr intake::RunLimits kAny{
+      .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
+  return intake::read_run(document, kAny, run_id);
+}
+
 Result<RedactedRun> Redaction::run(model::Run run) const {
   RedactedRun redacted;
   redacted.redactor = in_force_();
-  const auto without = document(redacted.redactor, model::DocumentKind::run, run.document, redacted.found);
-  if (!without) {
-    redacted.kept = std::move(run);
+  redacted.redacted = document(redacted.redactor, model::DocumentKind::run, run.document, redacted.found);
+  if (!redacted.redacted || redacted.redactor->detectors_see_before()) {
+    redacted.seen = std::move(run);
     return redacted;
   }
-  const intake::RunLimits limits{.max_json_depth = kMaxDepth, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
-  auto kept = intake::read_run(*without, limits, run.id);
-  if (!kept.ok()) return unreadable(kept.error());
-  redacted.kept = std::move(*kept);
-  if (redacted.redactor->detectors_see_before()) redacted.sent = std::move(run);
+  // Read again rather than redacted first: normalizing reads members that rules may redact, such as token counts in metadata/usage.
+  auto seen = read_stored_run(*redacted.redacted, run.id);
+  if (!seen.ok()) return unreadable(seen.error());
+  redacted.seen = std::move(*seen);
+  redacted.redacted.reset();
   return redacted;
+}
+
+Result<RedactedRun> Redaction::stored_run(std::string_view document, std::string_view run_id) const {
+  RedactedRun stored;
+  stored.redactor = in_force_();
+  const auto without = this->document(stored.redactor, model::DocumentKind::run, document, stored.found);
+  auto seen = read_stored_run(without ? std::string_view(*without) : document, run_id);
+  if (!seen.ok()) return std::move(seen.error());
+  stored.seen = std::move(*seen);
+  return stored;
 }
 
 // Rules leave kind and time alone.

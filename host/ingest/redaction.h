@@ -22,20 +22,23 @@ namespace runwarden::ingest {
 
 using RedactorRef = std::shared_ptr<const redact::Redactor>;
 
-// A run as stored, and also as sent if detectors may see more.
+// A run as detectors see it, and its document as stored. Both have the same id, times and steps.
 struct RedactedRun {
-  model::Run kept;
-  std::optional<model::Run> sent;
+  model::Run seen;
+  std::optional<std::string> redacted;  // the document as stored, if detectors see more than that
   redact::Redactions found;
   RedactorRef redactor;  // null: nothing is redacted
 
-  const model::Run& seen() const { return sent ? *sent : kept; }
+  const std::string& document() const { return redacted ? *redacted : seen.document; }
   // Removes from the detectors' texts what was removed from the run.
   void clean(model::Verdict& verdict) const;
 };
 
 // Null if the settings have no rules.
 RedactorRef make_redactor(const model::RedactSettings& settings);
+
+// Reads the document of a stored or redacted run, whose limits were checked when it was ingested. A run without a runId gets `run_id`.
+Result<model::Run> read_stored_run(std::string_view document, std::string_view run_id);
 
 class Redaction {
  public:
@@ -44,8 +47,11 @@ class Redaction {
 
   Redaction(InForce in_force, OnRedacted on_redacted) : in_force_(std::move(in_force)), on_redacted_(std::move(on_redacted)) {}
 
-  // `internal` if the redacted run can no longer be read, which no rule should cause: then nothing of it may be stored.
+  // `internal` if detectors are to see the run as redacted and it can no longer be read, which no rule should cause: then nothing of it may
+  // be stored.
   Result<RedactedRun> run(model::Run run) const;
+  // For the document of a stored run: what detectors see is redacted whatever the rules let them see.
+  Result<RedactedRun> stored_run(std::string_view document, std::string_view run_id) const;
   void change(intake::ChangeText& change) const;
   void policy(intake::PolicyText& policy) const;
   // A note on a decision. Redacted like the summary of a change.

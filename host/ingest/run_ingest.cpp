@@ -79,15 +79,15 @@ RunIngest::PendingRun RunIngest::read(IngestRequest request, IngestDone done) {
   }
   job->content = sha256(request.body);  // as sent, so that a retry is recognized although its secrets are not stored
   job->metadata.content = job->content;
-  if (redacted->kept.document == request.body) job->document_digest = job->content;
+  if (redacted->document() == request.body) job->document_digest = job->content;
   job->run = std::move(*redacted);
-  job->named_by_client = job->run.kept.id != generated;
+  job->named_by_client = job->run.seen.id != generated;
   job->request = std::move(request);
   job->request.body = {};
   job->done = std::move(done);
   job->metadata.tenant = job->request.tenant;
   job->metadata.tenant_name = job->request.tenant_name;
-  if (job->named_by_client) job->lock.add(run_key(job->request.tenant, job->run.kept.id));
+  if (job->named_by_client) job->lock.add(run_key(job->request.tenant, job->run.seen.id));
   if (job->request.idempotency) job->lock.add(idempotency_key(job->request.tenant, to_hex(*job->request.idempotency)));
   return job;
 }
@@ -112,9 +112,9 @@ void RunIngest::in_own_task(const PendingRun& job, const std::function<void()>& 
 bool RunIngest::resume(std::size_t worker, const PendingRun& job) {
   store::LookUp asked;
   asked.tenant = job->request.tenant;
-  if (job->named_by_client) asked.run_id = std::string(job->run.kept.id);
+  if (job->named_by_client) asked.run_id = std::string(job->run.seen.id);
   asked.identity = job->request.idempotency;
-  asked.at_ms = executed_ms(job->run.kept, job->metadata);
+  asked.at_ms = executed_ms(job->run.seen, job->metadata);
   auto known = parts_.store.look_up(asked, [this, job](store::LookedUp later) {
     const auto shared = std::make_shared<store::LookedUp>(std::move(later));
     parts_.pool.post([this, job, shared](std::size_t other) { in_own_task(job, [&] { proceed(other, job, std::move(*shared)); }); });
@@ -138,11 +138,11 @@ std::optional<IngestAnswer> RunIngest::answered_before(Job& job, const store::Lo
     }
   }
   if (job.named_by_client && known.has_run) {
-    if (const auto before = parts_.store.find_run(job.request.tenant, job.run.kept.id)) {
+    if (const auto before = parts_.store.find_run(job.request.tenant, job.run.seen.id)) {
       if (const auto same = revision_of(job, *before)) return replayed(*same);
       return before->state == model::RunState::open && before->source == model::RunSource::client
                  ? end_open_run(job, *before)
-                 : refused(run_conflict(job.run.kept.id, before->source));
+                 : refused(run_conflict(job.run.seen.id, before->source));
     }
   }
   return std::nullopt;
@@ -164,7 +164,7 @@ std::optional<model::RunRecord> RunIngest::revision_of(const Job& job, const mod
 // A whole run for a runId that is open from events wins if it has every step from the events; then it ends the open run.
 std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRecord& open) {
   const auto events = parts_.store.events(job.request.tenant, open.key);
-  const std::size_t missing = steps_missing(intake::steps_of_events(events), job.run.kept.document);
+  const std::size_t missing = steps_missing(intake::steps_of_events(events), job.run.document());
   if (missing > 0) {
     return refused({Code::conflict,
                     "runId \"" + open.run_id + "\" is open from events, and " + std::to_string(missing) +

@@ -82,6 +82,8 @@ void RunResolver::judge(std::size_t worker, const std::shared_ptr<Ending>& endin
   metadata.outcome = outcome;
   intake::RunLimits limits = parts_.limits;
   limits.marks = marks_of(claim.source);
+  // Assembling copies the events' members unread; reading the whole is the only parse, and gives what no single event has: ids of steps, an
+  // outcome.
   auto run = intake::read_run(text, limits, {});
   // The events were redacted on arrival, but rules may have been added since.
   auto redacted = run.ok() ? parts_.redaction.run(std::move(*run)) : Result<RedactedRun>(std::move(run.error()));

@@ -435,8 +435,8 @@ model::EventOutline outline_of(const Event& event) {
   if (!sets_members && !asks) return {Kind::output, text ? model::cut_texts(*text) : std::string(), 0};
   if (asks && !text) return {};
   const Names names = asks ? Names(kFirstRequestNames) : names_of(event.type);
-  std::vector<JsonMember> of_run;
-  for (JsonMember& member : cut_json_members(event.json)) {
+  std::vector<JsonMemberView> of_run;
+  for (JsonMemberView& member : json_member_views(event.json)) {
     if (member.name != "metadata" && is_taken(member.name)) continue;
     member.name = renamed(names, member.name);
     of_run.push_back(std::move(member));

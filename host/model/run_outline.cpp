@@ -296,15 +296,15 @@ RunOutline outline_of(const Run& run, OutcomeFrom outcome) {
 }
 
 RunOutline outline_of(std::string_view document, OutcomeFrom outcome) {
-  return outline_of(json_members(document), outcome);
+  return outline_of(json_member_views(document), outcome);
 }
 
-RunOutline outline_of(const std::vector<JsonMember>& document, OutcomeFrom outcome) {
+RunOutline outline_of(const std::vector<JsonMemberView>& document, OutcomeFrom outcome) {
   RunOutline outline;
   Members members(kMembersBytes);
-  for (const JsonMember& one : document) {
+  for (const JsonMemberView& one : document) {
     if (one.name == "steps") {
-      outline.steps = static_cast<std::uint32_t>(json_elements(one.json).size());
+      outline.steps = static_cast<std::uint32_t>(json_element_views(one.json).size());
     } else if (one.name == "outcomeSummary" && outcome == OutcomeFrom::last_output) {
       outline.last_output = cut_value(one.name, one.json);
     } else if (one.name != kStepCount && one.name != kLeftOut) {

@@ -26,9 +26,9 @@ constexpr std::string_view kLeftOut = "leftOut";
 enum class OutcomeFrom : std::uint8_t { last_output, told };
 
 RunOutline outline_of(const Run& run, OutcomeFrom outcome);
-// From a document as text, or from its members, if there is no Run.
+// From a document as compact text, or from its members, if there is no Run.
 RunOutline outline_of(std::string_view document, OutcomeFrom outcome);
-RunOutline outline_of(const std::vector<JsonMember>& document, OutcomeFrom outcome);
+RunOutline outline_of(const std::vector<JsonMemberView>& document, OutcomeFrom outcome);
 
 // Fills in failures, detectors and policies.
 void set_arrays(RunOutline& outline, const RunRecord& run);

@@ -8,6 +8,8 @@
 #include <string>
 
 #include "intake/change_reader.h"
+#include "intake/run_reader.h"
+#include "model/run_outline.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -28,6 +30,75 @@ class RedactionTest : public ::testing::Test {
 
   std::map<std::string, std::uint64_t> counts_;  // values redacted, by rule
 };
+
+constexpr std::string_view kRun =
+    R"({"runId":"r","userRequestText":"Refund 4111 1111 1111 1111","startedAt":"2026-11-20T15:00:00Z","steps":[{"stepKind":"tool",)"
+    R"("stepName":"refund","inputSummary":{"card":"4111111111111111"},"metadata":{"usage":{"input_tokens":5}}}],"outcomeSummary":"Done"})";
+
+Result<model::Run> run_of(std::string_view text) {
+  return intake::read_run(text, {}, {});
+}
+
+TEST_F(RedactionTest, OfARun_DetectorsMaySeeItAsSent) {
+  auto redacted = redaction_by({kCard}).run(std::move(*run_of(kRun)));
+  ASSERT_TRUE(redacted.ok());
+  EXPECT_EQ(redacted->seen.user_request, "Refund 4111 1111 1111 1111");
+  EXPECT_EQ(json::parse(redacted->document())["userRequestText"], "Refund [redacted:card]");
+  EXPECT_EQ(counts_["card"], 2u);
+  const auto stored = read_stored_run(redacted->document(), {});
+  ASSERT_TRUE(stored.ok());
+  EXPECT_EQ(stored->id, redacted->seen.id);
+  EXPECT_EQ(stored->started_ms, redacted->seen.started_ms);
+  EXPECT_EQ(stored->document, redacted->document()) << "it is normalized";
+  const auto outline = model::outline_of(*stored, model::OutcomeFrom::last_output);
+  const auto of_text = model::outline_of(redacted->document(), model::OutcomeFrom::last_output);
+  EXPECT_EQ(of_text.members, outline.members);
+  EXPECT_EQ(of_text.last_output, outline.last_output);
+  EXPECT_EQ(of_text.steps, outline.steps);
+}
+
+TEST_F(RedactionTest, OfARun_DetectorsMaySeeItAsStored) {
+  auto redacted = redaction_by({kCard, {By::key, "usage", "usage"}}, DetectorsSee::after).run(std::move(*run_of(kRun)));
+  ASSERT_TRUE(redacted.ok());
+  EXPECT_EQ(redacted->seen.user_request, "Refund [redacted:card]");
+  EXPECT_EQ(redacted->seen.steps[0].input, R"({"card":"[redacted:card]"})");
+  EXPECT_EQ(redacted->document(), redacted->seen.document);
+  EXPECT_EQ(json::parse(redacted->document())["steps"][0]["metadata"]["usage"], "[redacted:usage]");
+  EXPECT_EQ(redacted->seen.steps[0].input_tokens, 5) << "a number that was read before";
+}
+
+TEST_F(RedactionTest, OfARunWithoutSecrets_ChangesNothing) {
+  const std::string normalized = run_of(kRun)->document;
+  for (const DetectorsSee see : {DetectorsSee::before, DetectorsSee::after}) {
+    auto redacted = redaction_by({kEmail}, see).run(std::move(*run_of(kRun)));
+    ASSERT_TRUE(redacted.ok());
+    EXPECT_EQ(redacted->redacted, std::nullopt);
+    EXPECT_EQ(redacted->document(), normalized);
+  }
+}
+
+TEST_F(RedactionTest, OfARun_CanBeReadWhateverTheRules) {
+  for (const model::RedactRule& rule : {model::RedactRule{By::key, "*", "all"}, {By::pointer, "/**", "all"}}) {
+    auto redacted = redaction_by({rule}).run(std::move(*run_of(kRun)));
+    ASSERT_TRUE(redacted.ok());
+    const auto stored = read_stored_run(redacted->document(), {});
+    ASSERT_TRUE(stored.ok()) << stored.error().detail;
+    EXPECT_EQ(stored->id, "r");
+    EXPECT_EQ(stored->user_request, "[redacted:all]");
+    EXPECT_EQ(stored->started_ms, redacted->seen.started_ms);
+    EXPECT_EQ(stored->steps.size(), 1u);
+    EXPECT_EQ(stored->document, redacted->document());
+  }
+}
+
+TEST_F(RedactionTest, OfAStoredRun_IsWhatDetectorsSee) {
+  const auto redacted = redaction_by({kCard}, DetectorsSee::before).stored_run(run_of(kRun)->document, {});
+  ASSERT_TRUE(redacted.ok());
+  EXPECT_EQ(redacted->seen.user_request, "Refund [redacted:card]");
+  EXPECT_EQ(redacted->document(), redacted->seen.document);
+  EXPECT_EQ(redaction_by({}).stored_run("{}", "r")->seen.id, "r");
+  EXPECT_FALSE(redaction_by({kCard}).stored_run("[]", "r").ok());
+}
 
 TEST_F(RedactionTest, OfAChange_LeavesKindAndTime) {
   auto change =
