@@ -10,14 +10,10 @@
 #include "api/api_server.h"
 #include "api/review_gauges.h"
 #include "base/followed_clock.h"
-#include "base/mutex.h"
 #include "base/reloadable.h"
 #include "config/opinion_prompts.h"
 #include "config/otlp_mapping.h"
-#include "detect/abandoned_calls.h"
-#include "detect/crash_marks.h"
-#include "detect/libraries.h"
-#include "detect/library_thread.h"
+#include "detect/current_detectors.h"
 #include "ingest/crash_recorder.h"
 #include "ingest/ingest.h"
 #include "opinion/worker.h"
@@ -43,24 +39,6 @@ constexpr std::int64_t kMaintenanceIntervalMs = 10'000;
 constexpr std::int64_t kLastCommitsMs = 30'000;  // time for a stop beyond the drain
 constexpr std::int64_t kLastDestroysMs = 1'000;  // time to destroy the detectors where the drain took all of its own
 
-// What another thread answers; the first answer counts.
-template <class Value>
-class Outcome {
- public:
-  void put(Value value) {
-    const MutexLock lock(mutex_);
-    if (!value_) value_.emplace(std::move(value));
-  }
-  std::optional<Value> take() {
-    const MutexLock lock(mutex_);
-    return std::exchange(value_, std::nullopt);
-  }
-
- private:
-  Mutex mutex_;
-  std::optional<Value> value_ RW_GUARDED_BY(mutex_);
-};
-
 class Service {
  public:
   Service(const config::Settings& settings, const ServiceHooks& hooks)
@@ -82,12 +60,7 @@ class Service {
  private:
   Status open_store();
   Result<std::shared_ptr<detect::DetectorSet>> load_detectors(const config::Settings& settings);
-  detect::LoadContext load_context(const std::shared_ptr<const config::Settings>& settings);
   std::filesystem::path state_dir() const { return settings_.store.path; }
-  std::filesystem::path plugins_folder() const { return state_dir() / store::kPluginCopies; }
-  detect::LogSink detector_log() {
-    return [this](LogLevel level, std::string_view text) { log_.write(level, "detector", text); };
-  }
   Status make_dispatcher();
   Status make_second_opinion();
   Status make_ingest();
@@ -110,10 +83,10 @@ class Service {
   ops::StoreReports store_reports_{log_, metrics_};
   api::RequestBudgets requests_;
   api::ReplyBudgets replies_;
-  detect::LibraryThread library_thread_{clock_, detector_log()};
-  detect::AbandonedCalls abandoned_calls_;
-  detect::CrashMarks crash_marks_;
-  Reloadable<detect::DetectorSet> detectors_;
+  detect::CurrentDetectors detectors_{{.clock = clock_,
+                                       .private_folder = state_dir() / store::kPluginCopies,
+                                       .workers = part_settings::work_threads(settings_).threads,
+                                       .log = [this](LogLevel level, std::string_view text) { log_.write(level, "detector", text); }}};
   Reloadable<const redact::Redactor> redactor_;
   ingest::Redaction redaction_{[this] { return redactor_.get(); },
                                [this](std::string_view rule, std::uint64_t values) { metrics_.redacted(rule, values); }};
@@ -143,8 +116,7 @@ Status Service::open_store() {
   opening.listener = store_reports_.listener();
   opening.listener.on_shared_clock = [this](std::shared_ptr<const Clock> shared) { shared_clock_.follow(std::move(shared)); };
   opening.listener.on_last_use = [this](const ClockGuard::LastUse& last_use) {
-    const std::int64_t most_ms = settings_.retention.max_clock_step_ms;
-    clock_.start(last_use, most_ms == config::kForever ? ClockGuard::kNoLimit : most_ms);
+    clock_.start(last_use, part_settings::max_clock_step_ms(settings_));
   };
   auto opened = store::open_store(opening, clock_, store::Role::service);
   if (!opened.ok()) return std::move(opened.error());
@@ -154,49 +126,23 @@ Status Service::open_store() {
   return Nothing{};
 }
 
-// On the library thread. Meanwhile SIGTERM ends the wait, and a SIGHUP waits its turn.
+// Meanwhile SIGTERM ends the wait, and a SIGHUP waits its turn.
 Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const config::Settings& settings) {
-  const auto load = std::make_shared<Outcome<Result<std::shared_ptr<detect::DetectorSet>>>>();
-  library_thread_.post(
-      {.run =
-           [load, context = load_context(std::make_shared<const config::Settings>(settings)), detectors = settings.detectors] {
-             load->put(detect::DetectorSet::load(detectors, context));
-             ops::wake();
-           },
-       .given_up =
-           [load](const std::string& why) {
-             load->put(Error{Code::unavailable, why, {}, {}});
-           }});
-  for (;;) {
-    if (auto loaded = load->take()) return std::move(*loaded);
-    stop_wanted_ = ops::wait_for_stop(kTickMs);
-    if (stop_wanted_) return Error{Code::unavailable, "the service was stopped while it loaded the detectors", {}, {}};
-    library_thread_.look();
-  }
-}
-
-detect::LoadContext Service::load_context(const std::shared_ptr<const config::Settings>& settings) {
-  detect::LoadContext context;
-  context.private_folder = plugins_folder();
-  context.workers = part_settings::work_threads(settings_).threads;
-  context.clock = &clock_;
-  context.crash_marks = &crash_marks_;
-  context.abandoned_calls = &abandoned_calls_;
-  context.log = detector_log();
-  context.settings_fault = [settings](const std::string& tenant, const std::string& key, const FieldFault& fault) {
-    return settings->locations.fault(tenant, key, fault);
+  const auto locations = std::make_shared<const config::DetectorLocations>(settings.locations);
+  const auto fault_text = [locations](const std::string& tenant, const std::string& key, const FieldFault& fault) {
+    return locations->fault(tenant, key, fault);
   };
-  context.destroy_on = [this](std::function<void()> destroy) { library_thread_.post({.run = std::move(destroy)}); };
-  return context;
+  return detectors_.load(settings.detectors, fault_text,
+                         {.wake = ops::wake, .is_to_stop = [this] { return stop_wanted_ = ops::wait_for_stop(kTickMs); }});
 }
 
 Status Service::start() {
   for (const auto& warnings : {settings_.warnings, settings_.detector_warnings}) status_.starting(warnings);
   connections_.check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
-  crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, crash_marks_, log_.text_writer());
+  crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, detectors_.crash_marks(), log_.text_writer());
   crash_recorder_->record_previous(state_dir() / store::kCrashNote);
-  if (const std::size_t old = detect::prune_copies(plugins_folder()); old > 0) {
+  if (const std::size_t old = detectors_.prune_copies(); old > 0) {
     log_.write(LogLevel::info, "pruned", "removed unused copies of detector libraries: " + std::to_string(old));
   }
   auto detectors = load_detectors(settings_);
@@ -307,7 +253,7 @@ Status Service::make_api() {
                                     .dispatcher = *dispatcher_,
                                     .canary = *canary_,
                                     .housekeeping = *housekeeping_,
-                                    .crash_marks = crash_marks_,
+                                    .crash_marks = detectors_.crash_marks(),
                                     .second_opinion = second_opinion_.get()},
                                    part_settings::api_settings(settings_));
   if (!made.ok()) return std::move(made.error());
@@ -327,9 +273,7 @@ void Service::wait_for_signals(const std::function<Result<config::Settings>()>& 
 }
 
 std::string Service::serving() const {
-  const auto detectors = detectors_.get()->list();
-  const auto enabled = std::count_if(detectors.begin(), detectors.end(), [](const detect::DetectorInfo& one) { return one.enabled; });
-  return "serving on " + settings_.server.address + " with " + std::to_string(enabled) + " detectors";
+  return "serving on " + settings_.server.address + " with " + std::to_string(detectors_.get()->enabled_count()) + " detectors";
 }
 
 // /readyz reports later changes.
@@ -364,7 +308,7 @@ Status Service::apply_config(const config::Settings& fresh) {
 
 void Service::tick() {
   log_.wake();
-  library_thread_.look();
+  detectors_.look();
   pool_->post([this](std::size_t) { ingest_->resolver.poke(); });
   canary_->tick();
   housekeeping_->tick();
@@ -375,7 +319,7 @@ void Service::tick() {
   maintained_ns_ = clock_.monotonic_ns();
   api_->save_key_use();
   const bool others_mark = settings_.store.driver == "postgres";  // what crashed another host is not to crash this one
-  if (others_mark || crash_marks_.any()) crash_recorder_->refresh();
+  if (others_mark || detectors_.crash_marks().any()) crash_recorder_->refresh();
   housekeeping_->maintain();
 }
 
@@ -402,8 +346,7 @@ void Service::release_detectors(std::int64_t within_ms) {
   in_use_ = pool_ && pool_->abandoned() > 0;
   if (in_use_) return;
   api_.reset();
-  detectors_.put(nullptr);
-  in_use_ = !library_thread_.finish(within_ms);
+  in_use_ = !detectors_.release(within_ms);
 }
 
 }  // namespace

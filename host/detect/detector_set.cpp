@@ -202,6 +202,11 @@ std::vector<DetectorInfo> DetectorSet::list(std::string_view tenant) const {
   return all;
 }
 
+std::size_t DetectorSet::enabled_count() const {
+  const std::vector<DetectorInfo> all = list();
+  return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [](const DetectorInfo& one) { return one.enabled; }));
+}
+
 std::size_t DetectorSet::workers() const {
   return state_->context.workers;
 }

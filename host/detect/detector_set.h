@@ -115,6 +115,9 @@ class DetectorSet : public std::enable_shared_from_this<DetectorSet> {
   // All configured detectors by key, with the tenant's settings (empty tenant: the default settings).
   std::vector<DetectorInfo> list(std::string_view tenant = {}) const;
 
+  // How many of them are switched on.
+  std::size_t enabled_count() const;
+
   std::size_t workers() const;
 
  private:

@@ -159,6 +159,11 @@ Result<SecondOpinion> second_opinion(const config::Settings& settings) {
                  .budget = {static_cast<std::uint64_t>(from.requests_per_hour), static_cast<std::uint64_t>(from.tokens_per_day)}}};
 }
 
+std::int64_t max_clock_step_ms(const config::Settings& settings) {
+  const std::int64_t most_ms = settings.retention.max_clock_step_ms;
+  return most_ms == config::kForever ? ClockGuard::kNoLimit : most_ms;
+}
+
 ops::Housekeeping::Settings housekeeping_settings(const config::Settings& settings) {
   const config::RetentionSection& retention = settings.retention;
   const auto period = [](std::int64_t ms) { return ms == config::kForever ? std::nullopt : std::optional(ms); };

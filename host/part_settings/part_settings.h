@@ -33,6 +33,8 @@ struct SecondOpinion {
 };
 Result<SecondOpinion> second_opinion(const config::Settings& settings);
 
+// ClockGuard::kNoLimit: unlimited.
+std::int64_t max_clock_step_ms(const config::Settings& settings);
 ops::Housekeeping::Settings housekeeping_settings(const config::Settings& settings);
 
 api::ApiSettings api_settings(const config::Settings& settings);
