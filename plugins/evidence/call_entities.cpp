@@ -17,6 +17,7 @@ constexpr std::size_t kMostEntities = 16;  // per call
 constexpr std::size_t kLongestId = 40;
 constexpr std::size_t kLongestList = 400;
 constexpr std::size_t kDigitsOfAnAccount = 10;
+constexpr std::size_t kDigitsOfATelephone = 7;
 constexpr std::size_t kShortestCode = 10;
 constexpr std::size_t kDecimalsOfAPlace = 4;
 
@@ -182,17 +183,33 @@ bool spelled_anywhere(std::string_view text, std::string_view value, Accepts acc
 
 }  // namespace
 
+bool may_hold_contact(std::string_view text) {
+  return text.find_first_of("@#") != std::string_view::npos || count_digits(text) >= kDigitsOfATelephone;
+}
+
+Contact next_contact(std::string_view text, std::size_t& at) {
+  constexpr std::size_t kMostSigns = 2;  // in a telephone number
+  const auto inner = [](char c) { return is_letter_or_digit(c) || std::string_view("@.-_+#").find(c) != std::string_view::npos; };
+  while (at < text.size()) {
+    const auto begin = std::find_if(text.begin() + static_cast<std::ptrdiff_t>(at), text.end(), inner);
+    const auto end = std::find_if_not(begin, text.end(), inner);
+    at = static_cast<std::size_t>(end - text.begin());
+    std::string_view word(begin, end);
+    while (word.ends_with('.') || word.ends_with('-')) word.remove_suffix(1);
+    if (is_mail(word)) return {Contact::Kind::kMail, word};
+    if (word.size() > 2 && word[0] == '#' && is_letter(word[1])) return {Contact::Kind::kChannel, word};
+    const auto digits = count_digits(word);
+    if (digits >= kDigitsOfATelephone && digits + kMostSigns >= word.size()) return {Contact::Kind::kNumber, word};
+  }
+  return {};
+}
+
 void collect_mails(std::string_view text, std::size_t most, std::vector<std::string_view>& out) {
-  constexpr std::size_t kLongest = 64;  // bytes on either side of the sign
-  const auto part = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_' || c == '+'; };
   out.clear();
-  for (auto at = text.find('@'); at != std::string_view::npos && out.size() < most; at = text.find('@', at + 1)) {
-    auto begin = at, end = at + 1;
-    while (begin > 0 && at - begin < kLongest && part(text[begin - 1])) --begin;
-    while (end < text.size() && end - at < kLongest && part(text[end])) ++end;
-    auto mail = text.substr(begin, end - begin);
-    while (mail.ends_with('.') || mail.ends_with('-')) mail.remove_suffix(1);
-    if (is_mail(mail)) out.push_back(mail);
+  if (text.find('@') == std::string_view::npos) return;
+  std::size_t at = 0;
+  for (auto contact = next_contact(text, at); !contact.text.empty() && out.size() < most; contact = next_contact(text, at)) {
+    if (contact.kind == Contact::Kind::kMail) out.push_back(contact.text);
   }
 }
 

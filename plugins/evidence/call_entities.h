@@ -30,6 +30,19 @@ struct CallEntity {
 /// "idempotency_key", and values in running text. Replaces `out`; the views point into `input`. Linear.
 void collect_call_entities(std::string_view input, const CallNames& names, std::vector<CallEntity>& out);
 
+/// Where something can be sent to: an address of mail, a channel ("#harbour") or a telephone number.
+struct Contact {
+  enum class Kind : std::uint8_t { kMail, kChannel, kNumber };
+  Kind kind = Kind::kMail;
+  std::string_view text;
+};
+
+/// The next contact in running text from `at` on, which moves behind it; an empty one at the end. Linear over all of them.
+[[nodiscard]] Contact next_contact(std::string_view text, std::size_t& at);
+
+/// False for a text that holds none. Linear, and faster than looking for one.
+[[nodiscard]] bool may_hold_contact(std::string_view text);
+
 /// Collects up to `most` mail addresses in running text. Replaces `out`; the views point into `text`. Linear.
 void collect_mails(std::string_view text, std::size_t most, std::vector<std::string_view>& out);
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "common/words.h"
+#include "evidence/call_entities.h"
 #include "evidence/clauses.h"
 #include "missing_tool_call/told_deeds.h"
 #include "text/fold.h"
@@ -12,38 +13,6 @@ namespace runwarden::plugins {
 namespace {
 
 constexpr std::size_t kMostMessages = 3, kMostTurns = 6, kMostPlaces = 16, kLongestText = 8192;
-constexpr std::size_t kFewestDigits = 7;  // of a telephone number
-
-bool is_place_byte(char c) {
-  return is_letter_or_digit(c) || c == '@' || c == '.' || c == '-' || c == '_' || c == '+' || c == '#';
-}
-
-/// Passes on each address ("jo@quay.example"), channel ("#harbour") and telephone number of a folded text.
-template <class Take>
-void each_place(std::string_view text, Take take) {
-  for (std::size_t i = 0; i < text.size();) {
-    if (!is_place_byte(text[i])) {
-      ++i;
-      continue;
-    }
-    auto end = i;
-    while (end < text.size() && is_place_byte(text[end])) ++end;
-    auto token = text.substr(i, end - i);
-    while (!token.empty() && (token.back() == '.' || token.back() == '-')) token.remove_suffix(1);
-    const auto at = token.find('@');
-    const auto digits = static_cast<std::size_t>(std::count_if(token.begin(), token.end(), is_digit));
-    const bool address = at != std::string_view::npos && at > 0 && at + 1 < token.size();
-    const bool channel = token.size() > 2 && token.front() == '#' && is_letter(token[1]);
-    if (address || channel || (digits >= kFewestDigits && digits + 2 >= token.size())) take(token);
-    i = end;
-  }
-}
-
-/// True for a text that may have a place in it.
-bool holds_place(std::string_view text) {
-  return text.find('@') != std::string_view::npos || text.find('#') != std::string_view::npos ||
-         static_cast<std::size_t>(std::count_if(text.begin(), text.end(), is_digit)) >= kFewestDigits;
-}
 
 /// The folded text of a sentence, with the sign of a channel that it begins with.
 std::string_view text_of(const Reading& reading, const Sentence& sentence) {
@@ -100,9 +69,11 @@ void Unreached::read_turn(const RunView& run, std::size_t step, std::string_view
     const auto asks = [&] {
       return reader_.asks(scene_.reading, sentence) >= kAsks || (before != nullptr && reader_.asks(scene_.reading, *before) >= kAsks);
     };
-    each_place(text_of(scene_.reading, sentence), [&](std::string_view place) {
-      if (asked_.size() < kMostPlaces && asks()) asked_.push_back({std::string(place), turn, step});
-    });
+    const auto text = text_of(scene_.reading, sentence);
+    std::size_t at = 0;
+    for (auto contact = next_contact(text, at); !contact.text.empty() && asked_.size() < kMostPlaces; contact = next_contact(text, at)) {
+      if (asks()) asked_.push_back({std::string(contact.text), turn, step});
+    }
     before = &sentence;
   }
 }
@@ -172,7 +143,7 @@ void Unreached::judge(const RunView& run, Verdict& verdict) {
   std::optional<bool> sent;
   for (const auto& message : told_messages(run)) {
     if (++judged > kMostMessages || message.text.size() > kLongestText) return;
-    if (!holds_place(message.text)) continue;
+    if (!may_hold_contact(message.text)) continue;
     run.pace(message.text.size());
     read_turns(run, std::min(message.step, run.steps.size()));
     if (asked_.empty()) continue;

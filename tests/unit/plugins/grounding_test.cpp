@@ -208,6 +208,23 @@ TEST(CallEntities, DomainsKeptForExamples_AreMarked) {
   EXPECT_FALSE(found[2].reserved);
 }
 
+TEST(Contacts, AreMailsChannelsAndTelephoneNumbers) {
+  constexpr std::string_view kText = "Mail jo@quay.example. or #harbour-9, call +4755501470; not @jo, jo@quay, # 9, #9, C-4 or 2026.";
+  std::vector<std::pair<Contact::Kind, std::string_view>> found;
+  std::size_t at = 0;
+  for (auto contact = next_contact(kText, at); !contact.text.empty(); contact = next_contact(kText, at)) {
+    found.emplace_back(contact.kind, contact.text);
+  }
+  EXPECT_EQ(found, (std::vector<std::pair<Contact::Kind, std::string_view>>{{Contact::Kind::kMail, "jo@quay.example"},
+                                                                            {Contact::Kind::kChannel, "#harbour-9"},
+                                                                            {Contact::Kind::kNumber, "+4755501470"}}));
+  for (const auto* text : {"jo@quay.example", "#harbour", "555-0147"}) EXPECT_TRUE(may_hold_contact(text)) << text;
+  EXPECT_FALSE(may_hold_contact("Berth C-4 is free from 5 to 8 June."));
+  std::vector<std::string_view> mails;
+  collect_mails("555-0147, a@quay.example, b@quay.example and c@quay.example", 2, mails);
+  EXPECT_EQ(mails, (std::vector<std::string_view>{"a@quay.example", "b@quay.example"}));
+}
+
 TEST(CallEntities, AreNamedInTextsWhateverTheCase) {
   EXPECT_TRUE(names_entity("mail Mia@Harbour.test please", "mia@harbour.TEST"));
   EXPECT_FALSE(names_entity("mail jo@harbour.test please", "mia@harbour.test"));
