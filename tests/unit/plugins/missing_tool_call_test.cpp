@@ -943,13 +943,13 @@ TEST(MissingToolCall, Weights_WereLearnedOverWhatIsMeasured) {
 TEST(MissingToolCall, CallThatMayBeForADeed_LeavesACandidateAtMost) {
   const auto judged = [](std::string_view tool, std::string_view input) {
     RunBuilder run;
-    run.request("Move the rehearsal to Wednesday, tell the caretaker, and order two music stands.");
-    run.tool("event_move", R"({"event":"rehearsal","day":"Wednesday"})", R"({"ok":true})");
-    run.tool("message_send", R"({"to":"caretaker","text":"Rehearsal on Wednesday"})", R"({"ok":true})");
-    run.tool(tool, input, R"({"ok":true})");
-    return judge(run.outcome("The rehearsal is on Wednesday now, the caretaker knows, and two music stands are on order."));
+    run.request("Please cancel berth 12.").model("Shall I cancel berth 12 now?").tool(tool, input, R"({"ok":true})");
+    run.user("Yes. Please send the receipt to ann@harbour.example.");
+    constexpr std::string_view kClosing = "I'll have the receipt sent to ann@harbour.example. Berth 12 is cancelled.";
+    return judge(run.model(kClosing).outcome(kClosing));
   };
-  EXPECT_TRUE(judged("supplies_put", R"({"sku":"MS-2","n":2})").findings.empty()) << "nothing else takes this call";
+  EXPECT_FALSE(judged("cancel_berth", R"({"berth":12})").findings.empty()) << "the other deed takes this call";
+  EXPECT_TRUE(is_candidate(judged("supplies_put", R"({"sku":"MS-2","n":2})"))) << "no deed takes it";
 }
 
 TEST(MissingToolCall, OneSentenceOfManyDeeds_IsWeighedUpToALimit) {
