@@ -289,8 +289,7 @@ class Collector {
 
   [[nodiscard]] bool money_before(std::size_t begin) const {
     if (begin == 0) return false;
-    const auto before = text_.substr(0, begin);
-    return before.ends_with("USD ") || before.ends_with("EUR ") || words_.ends_with_money_sign(before);
+    return words_.ends_with_currency(text_.substr(0, begin));
   }
 
   /// A web address states nothing, whatever digits it contains.
@@ -544,7 +543,10 @@ void collect_facts(std::string_view text, std::vector<Fact>& out, const FactWord
 }
 
 FactWords::FactWords(const Vocabulary& vocabulary)
-    : units_(vocabulary.words(Key::kUnits)), money_signs_(vocabulary.words(Key::kMoneySigns)), how_many_(vocabulary.words(Key::kHowMany)) {
+    : units_(vocabulary.words(Key::kUnits)),
+      money_signs_(vocabulary.words(Key::kMoneySigns)),
+      currency_codes_(vocabulary.words(Key::kCurrencyCodes)),
+      how_many_(vocabulary.words(Key::kHowMany)) {
   for (const auto& sign : money_signs_) money_openings_[static_cast<unsigned char>(sign[0])] = true;
   constexpr int kMonthsOfAYear = 12;
   std::array<int, Vocabulary::kMostLanguages> read{};
@@ -572,8 +574,17 @@ std::size_t FactWords::money_sign(std::string_view text) const {
   return found == money_signs_.end() ? 0 : found->size();
 }
 
-bool FactWords::ends_with_money_sign(std::string_view text) const {
-  return std::any_of(money_signs_.begin(), money_signs_.end(), [&](const auto& sign) { return text.ends_with(sign); });
+std::size_t FactWords::currency_code(std::string_view text) const {
+  const auto found = std::find_if(currency_codes_.begin(), currency_codes_.end(), [&](const auto& code) { return text.starts_with(code); });
+  return found == currency_codes_.end() ? 0 : found->size();
+}
+
+bool FactWords::ends_with_currency(std::string_view text) const {
+  const auto ends = [&](const auto& sign) { return text.ends_with(sign); };
+  if (std::any_of(money_signs_.begin(), money_signs_.end(), ends)) return true;
+  if (!text.ends_with(' ')) return false;
+  text.remove_suffix(1);
+  return std::any_of(currency_codes_.begin(), currency_codes_.end(), ends);
 }
 
 char FactWords::spoken(std::string_view word) const {

@@ -55,8 +55,11 @@ class FactWords {
   /// The length in bytes of the currency sign that a text begins with; 0 without one.
   [[nodiscard]] std::size_t money_sign(std::string_view text) const;
 
-  /// True when a text ends with a currency sign.
-  [[nodiscard]] bool ends_with_money_sign(std::string_view text) const;
+  /// The length in bytes of the currency code that a text begins with; 0 without one.
+  [[nodiscard]] std::size_t currency_code(std::string_view text) const;
+
+  /// True when a text ends with a currency sign, or with a currency code and a blank.
+  [[nodiscard]] bool ends_with_currency(std::string_view text) const;
 
   /// True for a text that asks how many there are: "How many days do I have left?" Linear.
   [[nodiscard]] bool asks_how_many(std::string_view text) const;
@@ -83,6 +86,7 @@ class FactWords {
   std::vector<Joiner> joiners_;
   std::vector<std::string> units_;
   std::vector<std::string> money_signs_;
+  std::vector<std::string> currency_codes_;           // "USD"
   std::vector<std::string> how_many_;                 // "how many"
   std::array<bool, 256> money_openings_{};            // by the first byte of a sign
   std::vector<std::pair<std::string, char>> spoken_;  // sorted

@@ -81,14 +81,13 @@ bool is_error_page(std::string_view text) {
 }
 
 /// "ValueError: ...", "ValueError(...)", "java.io.IOException: ...".
-bool opens_with_class(std::string_view text) {
+bool opens_with_class(std::string_view text, const std::vector<std::string>& endings) {
   std::size_t end = 0;
   while (end < text.size() && (is_word_byte(static_cast<char>(text[end] | 0x20)) || text[end] == '.' || text[end] == '_')) ++end;
   const auto name = text.substr(0, end);
   const auto last = name.substr(name.rfind('.') + 1);
   if (last.size() < 7 || last[0] < 'A' || last[0] > 'Z') return false;
-  constexpr std::string_view kEndings[] = {"Error", "Exception", "Violation", "Denied", "Failure"};
-  if (std::none_of(std::begin(kEndings), std::end(kEndings), [&](auto ending) { return last.ends_with(ending); })) return false;
+  if (std::none_of(endings.begin(), endings.end(), [&](const auto& ending) { return last.ends_with(ending); })) return false;
   return end == text.size() || text[end] == '(' || (text[end] == ':' && !counts(text.substr(end + 1)));
 }
 
@@ -131,19 +130,19 @@ ShortSign surer(ShortSign sign, ShortSign other) {
 
 }  // namespace
 
-bool ends_with_class(std::string_view text) {
+bool ends_with_class(std::string_view text, const std::vector<std::string>& endings) {
   text = trim(text);
-  return opens_with_class(trim(text.substr(text.rfind('\n') + 1)));
+  return opens_with_class(trim(text.substr(text.rfind('\n') + 1)), endings);
 }
 
-bool is_traceback(std::string_view text) {
-  constexpr std::string_view kOpenings[] = {"Traceback (most recent call last)", "Cell In["};
+/// True for the report of an exception that one of the last lines names, although a runner adds a line of its own behind it.
+bool ShortSigns::is_traceback(std::string_view text) const {
   constexpr int kLines = 5;
   text = trim(text);
-  if (std::none_of(std::begin(kOpenings), std::end(kOpenings), [&](auto opening) { return text.starts_with(opening); })) return false;
+  if (std::none_of(tracebacks_.begin(), tracebacks_.end(), [&](const auto& opening) { return text.starts_with(opening); })) return false;
   for (int i = 0; i < kLines && !text.empty(); ++i) {
     const auto line = text.rfind('\n');
-    if (opens_with_class(trim(text.substr(line + 1)))) return true;
+    if (opens_with_class(trim(text.substr(line + 1)), exceptions_)) return true;
     text = line == std::string_view::npos ? std::string_view{} : trim(text.substr(0, line));
   }
   return false;
@@ -156,6 +155,8 @@ bool is_failed_status(std::string_view digits) {
 void ShortSigns::set_words(const Vocabulary& vocabulary) {
   continuations_ = vocabulary.words(Key::kFailureContinuations);
   stops_ = vocabulary.words(Key::kFailureStops);
+  exceptions_ = vocabulary.words(Key::kExceptionEndings);
+  tracebacks_ = vocabulary.words(Key::kTracebackOpenings);
   failed_statuses_ = NameSet(vocabulary.words(Key::kFailedStatuses));
   refusing_words_ = NameSet(vocabulary.words(Key::kRefusingWords));
   denying_code_words_ = NameSet(vocabulary.words(Key::kDenyingCodeWords));
@@ -380,11 +381,11 @@ std::string_view ShortSigns::without_marks(std::string_view text) const {
 }
 
 ShortSign ShortSigns::read_text(std::string_view text) const {
-  if (ends_with_class(text) || is_traceback(text) || is_status_line(text) || is_error_page(text) || is_xml_fault(text))
+  if (ends_with_class(text, exceptions_) || is_traceback(text) || is_status_line(text) || is_error_page(text) || is_xml_fault(text))
     return ShortSign::kFailed;
   const auto bare = without_marks(text);
   auto sign = ShortSign::kFailed;
-  if (!opens_with_class(bare)) {
+  if (!opens_with_class(bare, exceptions_)) {
     Beginning beginning;
     sign = sign_of(beginning.fold(bare));
   }

@@ -72,6 +72,7 @@ class ShortSigns {
   };
 
   [[nodiscard]] std::string_view without_marks(std::string_view text) const;
+  [[nodiscard]] bool is_traceback(std::string_view text) const;
   [[nodiscard]] ShortSign read_text(std::string_view text) const;
   [[nodiscard]] std::optional<ShortSign> read_member(std::string_view key, JsonScanner::Token value, std::string_view content) const;
   [[nodiscard]] ShortSign read_json(std::string_view text) const;
@@ -105,6 +106,8 @@ class ShortSigns {
   NameSet machines_;                         // "service"
   std::vector<std::string> continuations_;   // "timed out after"
   std::vector<std::string> stops_;           // "failed to be"
+  std::vector<std::string> exceptions_;      // "Error": how the names of exceptions end
+  std::vector<std::string> tracebacks_;      // "Traceback (most recent call last)"
   NameSet failed_statuses_;                  // {"status": "failed"}
   NameSet denying_code_words_;               // "INVOICE_NOT_VOIDABLE"
   NameSet refusing_words_;                   // {"code": "SEAT_TAKEN"}
@@ -120,12 +123,9 @@ class ShortSigns {
   NameSet done_statuses_;                    // {"status": "success"}
 };
 
-/// True when the last line of a text names an exception: "IndentationError: expected an indented block". Linear; any thread.
-[[nodiscard]] bool ends_with_class(std::string_view text);
-
-/// True for the report of an exception that one of the last lines names, although a runner adds a line of its own behind it. Linear; any
-/// thread.
-[[nodiscard]] bool is_traceback(std::string_view text);
+/// True when the last line of a text names an exception: "IndentationError: expected an indented block". `endings` are those of the names
+/// of exceptions. Linear; any thread.
+[[nodiscard]] bool ends_with_class(std::string_view text, const std::vector<std::string>& endings);
 
 /// True for the number of an HTTP error status, 400 to 599.
 [[nodiscard]] bool is_failed_status(std::string_view digits);

@@ -19,8 +19,8 @@ constexpr std::size_t kWordsOfABareAnswer = 3;
 bool money_behind(std::string_view text, const FactWords& words) {
   text = text.substr(std::min(text.find_first_not_of(' '), text.size()));
   if (words.money_sign(text) != 0) return true;
-  if (text.size() < 3 || (text.size() > 3 && is_letter_or_digit(text[3]))) return false;
-  return text.starts_with("USD") || text.starts_with("EUR") || text.starts_with("GBP");
+  const auto code = words.currency_code(text);
+  return code != 0 && (text.size() == code || !is_letter_or_digit(text[code]));
 }
 
 /// The value of "1,250.50", "1.250,50" and "7,95": the last sign is the decimal sign unless three digits follow it.

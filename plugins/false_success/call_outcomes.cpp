@@ -60,14 +60,14 @@ bool is_page(std::string_view value) {
 }
 
 /// True for text, not JSON, that ends in an error.
-bool prints_failure(std::string_view output) {
-  return !looks_like_json(output) && ends_in_failure(output);
+bool prints_failure(std::string_view output, const ProgramWords& words) {
+  return !looks_like_json(output) && ends_in_failure(output, words);
 }
 
 /// True for a shell's call that runs tests and does nothing else: a short command that ends with a count of tests.
-bool runs_tests(const StepView& step) {
+bool runs_tests(const StepView& step, const ProgramWords& words) {
   constexpr std::size_t kShort = 256;  // bytes: a longer one may write a file first
-  return step.input.size() <= kShort && counts_tests(step.output);
+  return step.input.size() <= kShort && counts_tests(step.output, words);
 }
 
 }  // namespace
@@ -267,12 +267,13 @@ bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, const Told
   if (tool.group != 0 && was_done_in_part(step.output, rules_.outcome_words, rules_.lexicon) && says_all(run, told.own)) return true;
   if (shows_alert(step.output)) return true;
   if (tool.any_purpose) {
-    return ends_in_failure(step.output) || owns_up(step.output, rules_.lexicon, scene_.scratch) ||
-           (exits_with_failure(step.output) && !only_look(step.input, rules_.content.tools.calls));
+    return ends_in_failure(step.output, rules_.program_words) || owns_up(step.output, rules_.lexicon, scene_.scratch) ||
+           (exits_with_failure(step.output, rules_.program_words) && !only_look(step.input, rules_.content.tools.calls));
   }
-  return tool.group != 0 && (exits_with_failure(step.output) || denies_in_words(step.output, tool.groups) || passes_failure_on(step) ||
-                             refuses_in_words(step, tool.groups) || has_failed_cell(step.output, rules_.outcome_words) ||
-                             denies_own_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon, scene_.scratch));
+  return tool.group != 0 &&
+         (exits_with_failure(step.output, rules_.program_words) || denies_in_words(step.output, tool.groups) || passes_failure_on(step) ||
+          refuses_in_words(step, tool.groups) || has_failed_cell(step.output, rules_.outcome_words) ||
+          denies_own_deed(step, tool.groups, rules_.outcome_words, rules_.lexicon, scene_.scratch));
 }
 
 void CallOutcomes::collect_failures(const RunView& run) {
@@ -372,7 +373,7 @@ void CallOutcomes::find_followed_up(const RunView& run) {
   for (auto at = run.steps.size(); at-- > first && rules_.soft_failures && looked < kMostLookUps;) {
     const auto& look_up = run.steps[at];
     if (look_up.kind != Kind::kTool || !scene_.recovery.meaning(look_up.name).reads || look_up.output.empty()) continue;
-    const bool failed = prints_failure(look_up.output);
+    const bool failed = prints_failure(look_up.output, rules_.program_words);
     collect_values(look_up.input, rules_.content.tools.calls, scene_.values);
     std::erase_if(scene_.values,
                   [&](const CallValue& value) { return value.text.size() < kShortest || (!failed && !has_digit(value.text)); });
@@ -485,7 +486,7 @@ void CallOutcomes::collect_done(const RunView& run) {
     run.pace(step.input.size());
     const auto& tool = scene_.recovery.meaning(step.name);
     if (tool.reads || (tool.group == 0 && !gave_something(run, i))) continue;
-    if (tool.runs_anything() && runs_tests(step)) continue;
+    if (tool.runs_anything() && runs_tests(step, rules_.program_words)) continue;
     scene_.last_done = i;
     if (tool.group != 0) scene_.done_groups.insert(tool.group);
     collect_values(step.input, rules_.content.tools.calls, scene_.values);
@@ -520,7 +521,7 @@ bool CallOutcomes::worked_in_turn(const RunView& run, std::size_t failed) const 
 
 bool CallOutcomes::broke(const StepView& step, const ToolMeaning& tool) {
   if (!tool.runs_anything() || step.output.size() >= kPrinted) return false;
-  if (ends_in_failure(step.output) || looks_like_json(step.output)) return true;
+  if (ends_in_failure(step.output, rules_.program_words) || looks_like_json(step.output)) return true;
   return step.outcome == Outcome::kFailed && !prints_no_trouble(step.output, rules_.trouble_signs, rules_.lexicon, scene_.scratch);
 }
 

@@ -36,6 +36,7 @@ FailureRules::FailureRules(const Settings& settings) {
   contrast_words = settings.vocabulary().words(Key::kContrastWords);
   answer_labels = settings.vocabulary().words(Key::kAnswerLabels);
   outcome_words = OutcomeWords(settings.vocabulary());
+  program_words = ProgramWords(settings.vocabulary());
   fact_words = FactWords(settings.vocabulary());
   disclaimers = Disclaimers(settings.vocabulary());
   handover_tool_words = settings.vocabulary().words(Key::kHandoverToolWords);

@@ -12,6 +12,7 @@
 #include "evidence/confidence.h"
 #include "evidence/disclaimers.h"
 #include "evidence/outcome_words.h"
+#include "evidence/program_end.h"
 
 namespace runwarden::plugins {
 
@@ -28,6 +29,7 @@ struct FailureRules {
   FiringLine line{{}};
   FactWords fact_words = FactWords::shipped();
   OutcomeWords outcome_words;
+  ProgramWords program_words;
   Disclaimers disclaimers;
   std::vector<std::string> hard_words;
   std::vector<std::string> withheld_words;

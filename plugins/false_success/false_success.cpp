@@ -303,7 +303,8 @@ double FalseSuccess::confidence(const RunView& run, const FailedStep& failed, co
   if (!doubtful || !message.found || run.steps[failed.step].kind != Kind::kTool) return by_words;
   const auto& step = run.steps[failed.step];
   const auto& tool = scene_.recovery.meaning(step.name);
-  if (tool.any_purpose && ends_in_failure(step.output) && made_good_.looked_up_by_hand_after(run, failed.step)) return kByFlag;
+  if (tool.any_purpose && ends_in_failure(step.output, rules_.program_words) && made_good_.looked_up_by_hand_after(run, failed.step))
+    return kByFlag;
   const bool deed = tool.group != 0 && !tool.reads && !tool.any_purpose;
   return (deed || (tool.unknown && claims_.tells_any_deed()) || outcomes_.broke(step, tool)) &&
                  passed_over_.closes_behind(run, failed, message)

@@ -249,7 +249,7 @@ double PassedOver::passed_over(const RunView& run, const FailedStep& failed, con
   const bool told_done = tool.unknown && claims_.tells_any_deed();
   // When a tool that can do anything gets arguments that only name things, it was called for one deed.
   const bool names_things = tool.runs_anything() && tool.group != 0 && asks_by_names(step.input);
-  const bool run_last = tool.runs_anything() && ends_in_failure(step.output) && closes_behind(run, failed, message);
+  const bool run_last = tool.runs_anything() && ends_in_failure(step.output, rules_.program_words) && closes_behind(run, failed, message);
   const bool sought = tool.reads && claims_thing_of(run, failed);
   const bool ticked = !tool.reads && ticks_off(step, message.text);
   if (tool.meaningless || !(deed || ticked || told_done || run_last || names_things || sought) || !scene_.reading.understood(message.text))
@@ -467,7 +467,7 @@ void PassedOver::find_failed_tests(const RunView& run, const FinalMessage& messa
     const auto& step = run.steps[i];
     if (step.kind != Kind::kTool) continue;
     run.pace(step.output.size());
-    if (!counts_failed_tests(step.output)) {
+    if (!counts_failed_tests(step.output, rules_.program_words)) {
       if (step.output.find(kPassed) != std::string_view::npos) return;
       continue;
     }

@@ -210,6 +210,24 @@ enum class Key : std::uint8_t {
   kWritingOptions,
   kPictureEndings,
   kMoneySigns,
+  kSystemErrors,
+  kFailedVerdicts,
+  kNoRowReports,
+  kExitCodeLabels,
+  kExitCodeMembers,
+  kPrintMembers,
+  // Texts that belong to no language, as programs print them.
+  kFailureLines,
+  kErrorMarks,
+  kPostscripts,
+  kTestLabels,
+  kFailedCounts,
+  kTestCounts,
+  kErrorTallies,
+  kExceptionEndings,
+  kTracebackOpenings,
+  kCutMarks,
+  kCurrencyCodes,
   kCount
 };
 

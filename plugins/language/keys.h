@@ -20,6 +20,7 @@ enum class KeyForm : std::uint8_t {
   kLemmas,   // a list of lemmas, or of lines of lemmas
   kDoneBy,   // a mapping: "lemma: lemmas"
   kNames,    // a list of names that belong to no language
+  kPrinted,  // a list of texts that belong to no language, with the case of letters and the blanks at their ends
 };
 
 /// How the lexicon uses a text: not at all, as a cue that leaves a word as unknown as it was, or as a cue of a known word.
@@ -39,6 +40,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
   constexpr auto mark = [](Key key, std::string_view name, Cue bit) { return KeyInfo{key, name, KeyForm::kTexts, bit, KeyUse::kMark}; };
   constexpr auto texts = [](Key key, std::string_view name) { return KeyInfo{key, name}; };
   constexpr auto names = [](Key key, std::string_view name) { return KeyInfo{key, name, KeyForm::kNames}; };
+  constexpr auto printed = [](Key key, std::string_view name) { return KeyInfo{key, name, KeyForm::kPrinted}; };
   constexpr auto lemmas = [](Key key, std::string_view name) { return KeyInfo{key, name, KeyForm::kLemmas}; };
   return std::array<KeyInfo, static_cast<std::size_t>(kCount)>{
       cue(kFinished, "finished", kCueFinished),
@@ -243,6 +245,23 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       names(kWritingOptions, "writing_options"),
       names(kPictureEndings, "picture_endings"),
       names(kMoneySigns, "money_signs"),
+      names(kSystemErrors, "system_errors"),
+      names(kFailedVerdicts, "failed_verdicts"),
+      names(kNoRowReports, "no_row_reports"),
+      names(kExitCodeLabels, "exit_code_labels"),
+      names(kExitCodeMembers, "exit_code_members"),
+      names(kPrintMembers, "print_members"),
+      printed(kFailureLines, "failure_lines"),
+      printed(kErrorMarks, "error_marks"),
+      printed(kPostscripts, "postscripts"),
+      printed(kTestLabels, "test_labels"),
+      printed(kFailedCounts, "failed_counts"),
+      printed(kTestCounts, "test_counts"),
+      printed(kErrorTallies, "error_tallies"),
+      printed(kExceptionEndings, "exception_endings"),
+      printed(kTracebackOpenings, "traceback_openings"),
+      printed(kCutMarks, "cut_marks"),
+      printed(kCurrencyCodes, "currency_codes"),
   };
 }();
 
@@ -260,7 +279,7 @@ static_assert([] {
 /// True for a key of actions.yaml, which belongs to no language.
 [[nodiscard]] constexpr bool is_of_actions(Key key) {
   const auto form = info(key).form;
-  return form == KeyForm::kLemmas || form == KeyForm::kDoneBy || form == KeyForm::kNames;
+  return form == KeyForm::kLemmas || form == KeyForm::kDoneBy || form == KeyForm::kNames || form == KeyForm::kPrinted;
 }
 
 /// The key with that name; null when there is none.

@@ -85,14 +85,26 @@ class LanguageReader {
     return node.Scalar();
   }
 
+  [[noreturn]] void refuse_empty(std::string_view key, int line) const {
+    refuse(line, key, "an empty text would match everything; remove it");
+  }
+
   /// Returns the text trimmed and folded; refuses empty text.
   [[nodiscard]] std::string folded(const std::string& text, std::string_view key, int line) const {
     std::string out;
     fold(text, out);
     out = std::string(trim(out));
-    if (out.empty()) refuse(line, key, "an empty text would match everything; remove it");
+    if (out.empty()) refuse_empty(key, line);
     if (spelling_ == Spelling::kFolded && out != text) refuse(line, key, "\"" + text + "\" is not folded; write \"" + out + "\"");
     return out;
+  }
+
+  /// Returns an item of a list as the key's form has it.
+  [[nodiscard]] std::string item_text(const KeyInfo& key, const YAML::Node& item) const {
+    const auto text = scalar(item, key.name);
+    if (key.form != KeyForm::kPrinted) return folded(text, key.name, line_of(item));
+    if (trim(text).empty()) refuse_empty(key.name, line_of(item));
+    return text;
   }
 
   [[nodiscard]] LanguageList read_list(const KeyInfo& key, const YAML::Node& node, int line) const {
@@ -104,7 +116,7 @@ class LanguageReader {
       if (!node.IsSequence()) refuse(line, key.name, "expected a list of words; write `" + std::string(key.name) + ": [word, ...]`");
       for (const auto& item : node) {
         const int at = line_of(item);
-        list.items.push_back({folded(scalar(item, key.name), key.name, at), at});
+        list.items.push_back({item_text(key, item), at});
         check_item(key, list.items.back());
       }
     }

@@ -24,6 +24,7 @@ struct GhostRules {
         fact_words(settings.vocabulary()),
         line(settings.text("sensitivity")),
         withheld_words(settings.vocabulary().words(Key::kWithheldWords)),
+        cut_marks(settings.vocabulary().words(Key::kCutMarks)),
         answer_labels(settings.vocabulary().words(Key::kAnswerLabels)),
         find_group(group_of(settings.vocabulary(), Key::kFindingVerbs, lexicon)),
         grounding(settings.rule("grounding")),
@@ -38,6 +39,7 @@ struct GhostRules {
   FactWords fact_words;
   FiringLine line;
   std::vector<std::string> withheld_words;
+  std::vector<std::string> cut_marks;
   std::vector<std::string> answer_labels;
   std::uint16_t find_group;
   bool grounding;

@@ -19,10 +19,10 @@ constexpr std::size_t kCallsThatTeach = 2;
 constexpr std::size_t kPrinted = 1000;  // bytes of output, more than an error alone takes
 constexpr std::size_t kCutTail = 2000;  // bytes of a value that may have been cut
 
-/// True when a recorded output is truncated: JSON without its end, or trailing dots.
-bool is_cut(std::string_view output) {
+/// True when a recorded output is truncated: JSON without its end, or a text that ends with one of the marks.
+bool is_cut(std::string_view output, const std::vector<std::string>& marks) {
   output = trim(output);
-  if (output.ends_with("...") || output.ends_with("\u2026") || output.ends_with("[truncated]")) return true;
+  if (std::any_of(marks.begin(), marks.end(), [&](const auto& mark) { return output.ends_with(mark); })) return true;
   if (!looks_like_json(output)) return false;
   JsonScanner cursor(output);
   auto token = cursor.next();
@@ -74,7 +74,7 @@ bool ToolGaps::record_is_cut(const RunView& run, std::size_t step) {
     const auto& tool = run.steps[scene_.cut_upto];
     // "[error: no such berth]" is not a truncated list.
     const bool nothing = scene_.hollow[scene_.cut_upto] && tool.output.size() < kPrinted;
-    scene_.record_cut = tool.kind == Kind::kTool && !nothing && is_cut(tool.output);
+    scene_.record_cut = tool.kind == Kind::kTool && !nothing && is_cut(tool.output, rules_.cut_marks);
   }
   return scene_.record_cut;
 }
@@ -86,7 +86,7 @@ bool ToolGaps::may_be_cut_off(const RunView& run, std::size_t step, std::string_
                      [&](const StepView& before) {
                        if (before.kind != Kind::kTool) return false;
                        run.pace(before.output.size());
-                       return is_cut(before.output) && before.output.find(prefix) != std::string_view::npos;
+                       return is_cut(before.output, rules_.cut_marks) && before.output.find(prefix) != std::string_view::npos;
                      });
 }
 

@@ -38,6 +38,25 @@ void fold(std::string_view text, std::string& out, std::vector<std::uint32_t>& s
   return true;
 }
 
+/// True when the text begins with the opening, ignoring the case of ASCII letters.
+[[nodiscard]] inline bool opens_with(std::string_view text, std::string_view opening) {
+  return equal_ignoring_case(text.substr(0, opening.size()), opening);
+}
+
+/// True when the text begins with one of the openings, ignoring the case of ASCII letters.
+template <class Openings>
+[[nodiscard]] bool opens_with_any(std::string_view text, const Openings& openings) {
+  return std::any_of(std::begin(openings), std::end(openings), [&](const auto& opening) { return opens_with(text, opening); });
+}
+
+/// True when the text ends with one of the endings, ignoring the case of ASCII letters.
+template <class Endings>
+[[nodiscard]] bool ends_with_any(std::string_view text, const Endings& endings) {
+  return std::any_of(std::begin(endings), std::end(endings), [&](const auto& ending) {
+    return text.size() >= ending.size() && equal_ignoring_case(text.substr(text.size() - ending.size()), ending);
+  });
+}
+
 /// True when the word is one of the names, ignoring the case of ASCII letters.
 template <class Names>
 [[nodiscard]] bool among(std::string_view word, const Names& names) {

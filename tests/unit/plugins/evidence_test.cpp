@@ -36,6 +36,7 @@
 #include "evidence/written_call.h"
 #include "unit/plugins/candidates.h"
 #include "unit/plugins/run_builder.h"
+#include "unit/plugins/vocabulary_file.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -288,16 +289,21 @@ TEST(Units, AreConverted_RoundedAsTold) {
   EXPECT_FALSE(is_conversion(7, 12, 0));
 }
 
+const ProgramWords& program_words() {
+  static const ProgramWords words{Vocabulary()};
+  return words;
+}
+
 TEST(ProgramEnd, TellsOfASystemCallThatFailed) {
   for (const char* failed :
        {"sftp> put tide.zip\nremote open(\"/in/tide.zip\"): Permission denied", "mv: /mnt/quay: Read-only file system\n",
         "ssh: connect to host pier port 22: Connection refused.", "DELETE 0", "update 0",
         "counting objects\nerror: failed to push some refs to 'quay'", "Query OK, 0 rows affected (0.01 sec)"}) {
-    EXPECT_TRUE(ends_in_failure(failed)) << failed;
+    EXPECT_TRUE(ends_in_failure(failed, program_words())) << failed;
   }
   for (const char* fine : {"", "DELETE 3", "chart.csv: Permission denied\nchart.txt copied", "cat: moorings: No such file or directory",
                            "The harbour office said: permission denied by whom?"}) {
-    EXPECT_FALSE(ends_in_failure(fine)) << fine;
+    EXPECT_FALSE(ends_in_failure(fine, program_words())) << fine;
   }
 }
 
@@ -343,11 +349,11 @@ TEST(ProgramEnd, IsTheLineBeforeWhatIsSaidOfTheProgram) {
        {"Start building ...\nERROR render of page failed\nexit status 3", "Connected.\nPermission denied (publickey).\nConnection closed",
         "UPDATE 0\nQuery returned successfully in 12 msec.", "..F.\n=== 1 failed, 3 passed in 0.2s ===", "Tests: 2 failed, 9 passed",
         "Done. PASS=2 WARN=0 ERROR=1 SKIP=2", "test result: FAILED. 1 passed; 1 failed", "Rows matched: 0  Changed: 0  Warnings: 0"}) {
-    EXPECT_TRUE(ends_in_failure(failed)) << failed;
+    EXPECT_TRUE(ends_in_failure(failed, program_words())) << failed;
   }
   for (const auto* fine : {"built\nexit status 0", "=== 12 passed in 0.2s ===", "0 failed, 4 passed", "Done. PASS=5 WARN=0 ERROR=0 SKIP=0",
                            "Failsafe is on", "Rows matched: 3  Changed: 3"}) {
-    EXPECT_FALSE(ends_in_failure(fine)) << fine;
+    EXPECT_FALSE(ends_in_failure(fine, program_words())) << fine;
   }
 }
 
@@ -356,21 +362,22 @@ TEST(ProgramEnd, ErrorBehindANameOrAPlace) {
        {"pg_dump: error: connection to server failed", "tide.c:3:5: error: expected ';' before 'return'\nexit status 1",
         "curl: (6) Could not resolve host: quay.example", "npm ERR! code ELIFECYCLE", "make: *** [all] Error 2",
         "ERROR: deadlock detected\nDETAIL: Process 881 waits", "line 4\nKeyError: 'tide'"}) {
-    EXPECT_TRUE(ends_in_failure(failed)) << failed;
+    EXPECT_TRUE(ends_in_failure(failed, program_words())) << failed;
   }
-  for (const auto* fine : {"tide.c:3:5: warning: unused", "log: no error: all well", "curl: 6 files"}) EXPECT_FALSE(ends_in_failure(fine));
+  for (const auto* fine : {"tide.c:3:5: warning: unused", "log: no error: all well", "curl: 6 files"})
+    EXPECT_FALSE(ends_in_failure(fine, program_words()));
 }
 
 TEST(ProgramEnd, CodeWithWhichItExits) {
   for (const auto* failed : {"exit status 2", "Process exited with code 127.", "pulled\n[exit code 137]", "Command failed: exit code: 3",
                              "sudo: a password is required\n[exit code 1]", R"({"exit_code":2,"stdout":"","stderr":""})",
                              R"({"output":"sudo: a password is required\n","metadata":{"exit_code":1}})"}) {
-    EXPECT_TRUE(exits_with_failure(failed)) << failed;
+    EXPECT_TRUE(exits_with_failure(failed, program_words())) << failed;
   }
   for (const auto* fine : {"", "exit code 0", "[exit code 1]", "< tide 3\n> tide 4\nexit status 1", "the exit code is 4711",
                            "We agreed on exit code 3 for this.", R"({"output":"","metadata":{"exit_code":1}})", R"({"exit_code":0})",
                            R"({"status":"no_tests","exit_code":5})", R"({"jobs":[{"exit_code":2}]})", R"({"exit_code":2)"}) {
-    EXPECT_FALSE(exits_with_failure(fine)) << fine;
+    EXPECT_FALSE(exits_with_failure(fine, program_words())) << fine;
   }
 }
 
@@ -1071,13 +1078,25 @@ TEST(GivenReference, IsANewCodeBesideAFlagThatTheCallWasTaken) {
   EXPECT_FALSE(gives(R"({"accepted":true,"reading_id":"L-209","a":{)"));
 }
 
+TEST(ProgramEnd, FileAddsToTheTextsOfPrograms) {
+  const VocabularyFile file("failure_lines: [\"Quay: \"]\nexit_code_members: [beendet_mit]\nexception_endings: [Leck]\n");
+  const ProgramWords words(Vocabulary({"en"}, file.path()));
+  EXPECT_TRUE(ends_in_failure("Quay: flooded", words));
+  EXPECT_FALSE(ends_in_failure("quay: Flooded", words)) << "in another case";
+  EXPECT_FALSE(ends_in_failure("Quay:flooded", words)) << "without the blank";
+  EXPECT_FALSE(ends_in_failure("Quay: flooded", program_words()));
+  EXPECT_TRUE(ends_in_failure("HafenLeck: pump 3", words));
+  EXPECT_TRUE(exits_with_failure(R"({"beendet_mit":2})", words));
+  EXPECT_FALSE(exits_with_failure(R"({"beendet_mit":2})", program_words()));
+}
+
 TEST(ProgramEnd, CountsTests) {
   for (const auto* output : {"=== 8 passed in 1.21s ===", "Tests:       20 passed, 20 total\nTime: 1.2 s", "  20 passing (2s)\n",
                              " Test Files  2 passed (2)\n      Tests  20 passed (20)\n   Duration  1.02s", "Ran 12 tests in 0.3s\n\nOK",
                              "test result: ok. 12 passed; 0 failed; 0 ignored"})
-    EXPECT_TRUE(counts_tests(output)) << output;
+    EXPECT_TRUE(counts_tests(output, program_words())) << output;
   for (const auto* output : {"", "passed", "All checks passed.", "the bill was passed in 1812", "3 tests\n1\n2\n3\n4\n5\n6\n7\n8\n9"})
-    EXPECT_FALSE(counts_tests(output)) << output;
+    EXPECT_FALSE(counts_tests(output, program_words())) << output;
 }
 
 TEST(Stems, FormsOfAWord_ShareOne) {

@@ -353,9 +353,11 @@ TEST(SchemaGhost, ToolThatNeverReturnsAnything_IsSilentByDesign) {
 }
 
 TEST(SchemaGhost, EarlierOutputCutInTheRecord_StaysQuiet) {
-  RunBuilder run;
-  run.tool("list_orders", "", R"([{"id":"8800","tracking":"1Z9)").tool("get_order", "", "null").model(kAnswer);
-  EXPECT_EQ(first_rule(judge(run)), "cut_records");
+  for (const auto* cut : {R"([{"id":"8800","tracking":"1Z9)", "8800: 1Z9...", "8800: 1Z9 [truncated]", "8800: 1Z9 [gek\u00FCrzt]"}) {
+    RunBuilder run;
+    run.tool("list_orders", "", cut).tool("get_order", "", "null").model(kAnswer);
+    EXPECT_EQ(first_rule(judge(run)), "cut_records") << cut;
+  }
 }
 
 TEST(SchemaGhost, LookedUpByHand_FiresOnAListInSpiteOfAnAdmission) {

@@ -127,6 +127,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Refused{"language: en\nadmision: [x]\n", ":2: admision: unknown key; the nearest known one is admissions"},
         Refused{"language: en\nadmissions: [x,\n  \"\"]\n", ":3: admissions: an empty text would match everything; remove it"},
+        Refused{"failure_lines: [\"  \"]\n", ":1: failure_lines: an empty text would match everything; remove it"},
         Refused{"language: en\nadmissions: [\"\xE2\x80\x8B\"]\n", ":2: admissions: an empty text would match everything; remove it"},
         Refused{"language: en\nempty_words: [null]\n",
                 ":2: empty_words: an empty text; remove it, or quote a word that YAML reads as null: \"null\""},
@@ -192,6 +193,7 @@ TEST(Vocabulary, ShippedLanguages_HaveEveryKeyAndFoldedWords) {
   const Vocabulary words;
   EXPECT_EQ(words.languages(), (std::vector<std::string>{"en", "es", "de"}));
   for (const auto& list : shipped_lists()) {
+    if (info(list.key).form == KeyForm::kPrinted) continue;
     for (const auto text : list.items) {
       std::string folded;
       fold(text, folded);
@@ -308,6 +310,8 @@ TEST(LanguageCompiler, ChecksWhatFilesMustHaveInCommon) {
   const VocabularyFile misplaced("language: xx\nadmissions: []\nverbs:\n  book: libro\nrequest_verbs: [book]\n");
   EXPECT_EQ(compiled({&actions, &first, &misplaced}),
             "1 " + misplaced.path() + ":5: request_verbs: belongs to no language; move it to actions.yaml\n");
+  const VocabularyFile printed("failure_lines: [\"STOP: \"]\n");
+  EXPECT_EQ(compiled({&printed, &first, &second}), "0 ") << "with its case and blanks";
   const VocabularyFile names("language: xx\nadmissions: []\nverbs:\n  book: libro\nwrapper_words: [call]\n");
   EXPECT_EQ(compiled({&actions, &first, &names}),
             "1 " + names.path() + ":5: wrapper_words: belongs to no language; move it to actions.yaml\n");
@@ -315,7 +319,8 @@ TEST(LanguageCompiler, ChecksWhatFilesMustHaveInCommon) {
 
 TEST(CallNames, FileAddsToThem) {
   const VocabularyFile file(
-      "wrapper_words: [Relay]\nwrapped_name_members: [toolRef]\nquiet_commands: [robocopy]\nmoney_signs: [\"\xE2\x82\xBA\"]\n");
+      "wrapper_words: [Relay]\nwrapped_name_members: [toolRef]\nquiet_commands: [robocopy]\nmoney_signs: [\"\xE2\x82\xBA\"]\n"
+      "currency_codes: [CHF]\n");
   const Vocabulary vocabulary({"en"}, file.path());
   const CallNames names(vocabulary);
   RunBuilder builder;
@@ -324,7 +329,11 @@ TEST(CallNames, FileAddsToThem) {
   unwrap_calls(run, names);
   EXPECT_EQ(run.steps[0].name, "send_mail");
   EXPECT_TRUE(prints_nothing_by_design("robocopy a b && mkdir c", names));
-  EXPECT_EQ(FactWords(vocabulary).money_sign("\xE2\x82\xBA 12"), 3u);
+  const FactWords fact_words(vocabulary);
+  EXPECT_EQ(fact_words.money_sign("\xE2\x82\xBA 12"), 3u);
+  EXPECT_EQ(fact_words.currency_code("CHF 12"), 3u);
+  EXPECT_TRUE(fact_words.ends_with_currency("for CHF "));
+  EXPECT_FALSE(fact_words.ends_with_currency("for chf "));
 }
 
 TEST(NameSet, IgnoresCaseAlone) {
