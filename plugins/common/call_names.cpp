@@ -15,7 +15,11 @@ CallNames::CallNames(const Vocabulary& vocabulary)
       ordering_words(vocabulary.words(Key::kOrderingWords)),
       ordering_members(vocabulary.words(Key::kOrderingMembers)),
       error_detail_members(vocabulary.words(Key::kErrorDetailMembers)),
+      error_prefixes(vocabulary.words(Key::kErrorPrefixes)),
+      formula_names(vocabulary.words(Key::kFormulaNames)),
       written_members(vocabulary.words(Key::kWrittenMembers)),
+      command_members(vocabulary.words(Key::kCommandMembers)),
+      leading_commands(vocabulary.words(Key::kLeadingCommands)),
       quiet_commands(vocabulary.words(Key::kQuietCommands)),
       reading_commands(vocabulary.words(Key::kReadingCommands)),
       idle_commands(vocabulary.words(Key::kIdleCommands)),
@@ -23,7 +27,8 @@ CallNames::CallNames(const Vocabulary& vocabulary)
       reading_subcommands(vocabulary.words(Key::kReadingSubcommands)),
       dry_run_options(vocabulary.words(Key::kDryRunOptions)),
       writing_options(vocabulary.words(Key::kWritingOptions)),
-      picture_endings(vocabulary.words(Key::kPictureEndings)) {}
+      picture_endings(vocabulary.words(Key::kPictureEndings)),
+      site_endings(vocabulary.words(Key::kSiteEndings)) {}
 
 const CallNames& CallNames::shipped() {
   static const CallNames kNames{Vocabulary()};

@@ -29,7 +29,11 @@ struct CallNames {
   NameSet ordering_words;                    // "act", in the name of a tool that takes orders in words
   NameSet ordering_members;                  // "action", the only argument of such a tool
   NameSet error_detail_members;              // "trace", beside an error
+  std::vector<std::string> error_prefixes;   // "error": how the names of members begin that are of an error
+  std::vector<std::string> formula_names;    // "expr", within arguments that are to be calculated
   NameSet written_members;                   // "content": text that a tool stores and does not run
+  NameSet command_members;                   // "command": holds the command of a shell
+  NameSet leading_commands;                  // "sudo": stands before the command itself
   NameSet quiet_commands;                    // "mkdir": prints nothing
   NameSet reading_commands;                  // "cat": changes nothing
   NameSet idle_commands;                     // "pwd": neither changes nor reads anything
@@ -38,6 +42,7 @@ struct CallNames {
   NameSet dry_run_options;                   // "--dry-run": makes a command one that changes nothing
   NameSet writing_options;                   // "-delete": makes a reading command one that changes something
   std::vector<std::string> picture_endings;  // ".png"
+  std::vector<std::string> site_endings;     // ".com"
 };
 
 }  // namespace runwarden::plugins

@@ -115,9 +115,9 @@ bool says_nothing_found(std::string_view text, const Lexicon& lexicon, const Con
 }
 
 /// "sailings", "results": of a list that is null. "status" and "address" name one thing.
-bool names_several(std::string_view key) {
+bool names_several(std::string_view key, const ContentRules& rules) {
   constexpr std::size_t kShortest = 4;
-  return key.size() >= kShortest && key.ends_with('s') && !key.ends_with("ss") && !key.ends_with("us") && !key.ends_with("is");
+  return key.size() >= kShortest && ends_with_any(key, rules.plural_endings) && !ends_with_any(key, rules.singular_endings);
 }
 
 /// Whether the values of a JSON text are all zero results, or repeat the arguments.
@@ -132,7 +132,7 @@ class ZeroResults {
       case Token::kFalse: hollow_ |= rules_.existence_members.contains(key); return true;
       case Token::kNull:
         ++nulls_;
-        hollow_ = hollow_ || names_several(key);
+        hollow_ = hollow_ || names_several(key, rules_);
         return true;
       case Token::kString:
         if (text == "0") return take(Token::kNumber, key, text);
@@ -247,11 +247,11 @@ bool labels_nothing(std::string_view text, const ContentRules& rules) {
 }
 
 /// "<results/>", `<rows total="0"></rows>`: elements of several things, without text, whose attributes say no more than 0.
-bool is_empty_markup(std::string_view text) {
+bool is_empty_markup(std::string_view text, const ContentRules& rules) {
   constexpr std::size_t kLongest = 200;
   if (text.size() > kLongest || !text.starts_with('<') || !text.ends_with('>')) return false;
   const auto name_end = text.find_first_of(" />", 1);
-  if (!names_several(text.substr(1, name_end - 1))) return false;
+  if (!names_several(text.substr(1, name_end - 1), rules)) return false;
   bool tag = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '<' || text[i] == '>') {
@@ -395,7 +395,7 @@ bool is_empty_output(std::string_view output, const Lexicon& lexicon, const Cont
   }
   const auto bare = without_note(text);  // "Empty set (0.00 sec)"
   if (is_empty_phrase(bare.empty() ? text : bare, lexicon, rules) || is_empty_table(text, lexicon, rules) ||
-      says_nothing_found(text, lexicon, rules) || labels_nothing(text, rules) || is_empty_markup(text))
+      says_nothing_found(text, lexicon, rules) || labels_nothing(text, rules) || is_empty_markup(text, rules))
     return true;
   return inner_is_empty(text, lexicon, rules, input);
 }

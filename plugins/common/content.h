@@ -21,6 +21,8 @@ struct ContentRules {
   NameSet message_members;                      // "message": may say that there is nothing
   NameSet existence_members;                    // "found": false when there is nothing
   std::vector<std::string> count_names;         // "total"
+  std::vector<std::string> plural_endings;      // "s": "sailings" holds several things
+  std::vector<std::string> singular_endings;    // "ss": "address" does not
   NameSet envelope_members;                     // "result": holds a tool's answer
   ShortSigns short_signs;
   ToolWords tools;

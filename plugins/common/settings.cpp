@@ -232,6 +232,8 @@ ContentRules make_content_rules(const Settings& settings, std::string_view signs
   rules.message_members = NameSet(vocabulary.words(Key::kMessageMembers));
   rules.existence_members = NameSet(vocabulary.words(Key::kExistenceMembers));
   rules.count_names = vocabulary.words(Key::kCountNames);
+  rules.plural_endings = vocabulary.words(Key::kPluralEndings);
+  rules.singular_endings = vocabulary.words(Key::kSingularEndings);
   rules.envelope_members = NameSet(vocabulary.words(Key::kEnvelopeMembers));
   rules.tools = ToolWords(vocabulary);
   rules.any_purpose = vocabulary.words(Key::kAnyPurposeWords);

@@ -155,8 +155,10 @@ bool is_failed_status(std::string_view digits) {
 void ShortSigns::set_words(const Vocabulary& vocabulary) {
   continuations_ = vocabulary.words(Key::kFailureContinuations);
   stops_ = vocabulary.words(Key::kFailureStops);
+  refused_by_ = vocabulary.words(Key::kRefusedBy);
   exceptions_ = vocabulary.words(Key::kExceptionEndings);
   tracebacks_ = vocabulary.words(Key::kTracebackOpenings);
+  absent_statuses_ = NameSet(vocabulary.words(Key::kAbsentStatuses));
   failed_statuses_ = NameSet(vocabulary.words(Key::kFailedStatuses));
   refusing_words_ = NameSet(vocabulary.words(Key::kRefusingWords));
   denying_code_words_ = NameSet(vocabulary.words(Key::kDenyingCodeWords));
@@ -326,7 +328,10 @@ bool ShortSigns::is_refusal(std::string_view folded) const {
     const auto end = word_end(folded, at);
     if (words > 0 && refusing_words_.contains(folded.substr(at, end - at))) {
       const auto rest = folded.substr(end);
-      return rest.empty() || rest[0] == '.' || (rest[0] == ':' && !counts(rest.substr(1))) || rest.starts_with(" by ");
+      if (rest.empty() || rest[0] == '.' || (rest[0] == ':' && !counts(rest.substr(1)))) return true;
+      return rest[0] == ' ' && std::any_of(refused_by_.begin(), refused_by_.end(), [&](const auto& by) {
+               return rest.substr(1).starts_with(by) && rest.substr(1 + by.size()).starts_with(' ');
+             });
     }
     if (end == at || end >= folded.size() || folded[end] != ' ') return false;
     at = end + 1;
@@ -400,7 +405,7 @@ std::optional<ShortSign> ShortSigns::read_member(std::string_view key, Token val
   auto sign = code_members_.contains(key) && is_failed_status(content) ? ShortSign::kFailed : ShortSign::kNone;
   if (value == Token::kString && outcome_members_.contains(key) && (refuses(content) || (!status && denies_by_code(content))))
     return surer(sign, ShortSign::kActionFailed);
-  if (status && equal_ignoring_case(content, "not_found")) sign = surer(sign, ShortSign::kNotThere);
+  if (status && absent_statuses_.contains(content)) sign = surer(sign, ShortSign::kNotThere);
   if (text && message_members_.contains(key)) sign = surer(sign, read_text(content));
   if (text && text_envelopes_.contains(key)) {
     if (const auto inner = read_text(content); inner != ShortSign::kNone) return surer(sign, inner);

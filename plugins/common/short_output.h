@@ -106,9 +106,11 @@ class ShortSigns {
   NameSet machines_;                         // "service"
   std::vector<std::string> continuations_;   // "timed out after"
   std::vector<std::string> stops_;           // "failed to be"
+  std::vector<std::string> refused_by_;      // "declined by"
   std::vector<std::string> exceptions_;      // "Error": how the names of exceptions end
   std::vector<std::string> tracebacks_;      // "Traceback (most recent call last)"
   NameSet failed_statuses_;                  // {"status": "failed"}
+  NameSet absent_statuses_;                  // {"status": "not_found"}
   NameSet denying_code_words_;               // "INVOICE_NOT_VOIDABLE"
   NameSet refusing_words_;                   // {"code": "SEAT_TAKEN"}
   std::vector<std::string> reason_phrases_;  // "not found"

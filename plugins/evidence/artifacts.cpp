@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -49,6 +50,10 @@ void collect_artifacts(std::string_view text, std::size_t most, std::vector<std:
     if (token.size() < kShortestPlace || !(is_place(token) || is_file_name(token))) continue;
     if (std::find(out.begin(), out.end(), token) == out.end()) out.push_back(token);
   }
+}
+
+bool names_site(std::string_view artifact, const CallNames& names) {
+  return artifact.find('/') == std::string_view::npos && ends_with_any(artifact, names.site_endings);
 }
 
 }  // namespace runwarden::plugins

@@ -63,10 +63,9 @@ std::string_view next_word(std::string_view& command) {
 }
 
 /// The program of a command, without its folder and what the shell or `sudo` has before it; moves `command` behind it.
-std::string_view next_program(std::string_view& command) {
-  constexpr std::string_view kBefore[] = {"do", "then", "else", "time", "exec", "nohup", "sudo"};
+std::string_view next_program(std::string_view& command, const CallNames& names) {
   auto program = next_word(command);
-  while (std::find(std::begin(kBefore), std::end(kBefore), program) != std::end(kBefore)) program = next_word(command);
+  while (names.leading_commands.contains(program)) program = next_word(command);
   program.remove_prefix(program.rfind('/') + 1);
   return program;
 }
@@ -82,7 +81,7 @@ bool is_dry_run(std::string_view command, const CallNames& names) {
 /// One command of a pipe or list.
 bool looks(std::string_view command, const CallNames& names) {
   constexpr int kMostNamed = 3;  // "aws s3 ls": the last word that can be the subcommand
-  const auto program = next_program(command);
+  const auto program = next_program(command, names);
   if (program.empty()) return true;
   if (names.reading_commands.contains(program) || names.idle_commands.contains(program)) {
     for (auto word = next_word(command); !word.empty(); word = next_word(command)) {
@@ -141,7 +140,7 @@ void collect_changing_commands(std::string_view arguments, const CallNames& name
   std::string buffer;
   each_command(commands_in(arguments, buffer), [&](std::string_view command) {
     if (looks(command, names)) return true;
-    const auto program = next_program(command);
+    const auto program = next_program(command, names);
     if (!names.commanding_programs.contains(program)) return true;
     auto word = next_word(command);
     for (; word.starts_with('-'); word = next_word(command)) {

@@ -16,10 +16,7 @@ namespace {
 
 using Token = JsonScanner::Token;
 
-constexpr std::string_view kNot = "not_";
-constexpr std::string_view kUn = "un";
-constexpr std::size_t kInnermost = 3;     // objects within each other
-constexpr std::string_view kDone = "ed";  // "upserted": the ending of member names that count what was done
+constexpr std::size_t kInnermost = 3;  // objects within each other
 
 /// The number that a text begins with; 0 for none.
 double number_in(std::string_view text) {
@@ -42,7 +39,7 @@ class Answer {
     done_ |= token == Token::kTrue && is_own_deed(key);
     none_ |= token == Token::kNumber && value == "0" && among(key, words_.counts);
     if (token == Token::kNumber && value != "0" && !value.starts_with('-') &&
-        (among(key, words_.counts) || is_own_deed(key) || key.ends_with(kDone)) && !among(key, words_.failures)) {
+        (among(key, words_.counts) || is_own_deed(key) || ends_with_any(key, words_.done_endings)) && !among(key, words_.failures)) {
       counted_ = true;
     }
     denied_ |= token == Token::kArrayEnd && (is_own_deed(key) || counts_first(key));  // "archived": [], "changed_fields": []
@@ -127,15 +124,22 @@ class Answer {
     const std::string_view told = value_;
     if (!among(last_word_of(key), words_.members))
       return ends_in_refusal(told) || (is_no(told) && (among(key, words_.taken) || is_own_deed(key)));
-    if (told.starts_with(kNot)) return is_undone(told);
+    if (!behind_denial(told).empty()) return is_undone(told) && !is_meant(told);
     const bool code = told.find('_') != std::string_view::npos;  // "SEAT_TAKEN", not a photo's "taken"
     return ((tells_failure(told, words_) || (code && refuses(told, words_))) && !is_meant(told)) || is_opposite(told);
   }
 
+  /// What an outcome denies: "sent" of "not_sent"; empty for none.
+  [[nodiscard]] std::string_view behind_denial(std::string_view told) const {
+    const auto& denying = words_.denying;
+    const auto found = std::find_if(denying.begin(), denying.end(), [&](const auto& prefix) { return told.starts_with(prefix); });
+    return found == denying.end() ? std::string_view{} : told.substr(found->size());
+  }
+
   /// "NOT_APPLIED", "not_sent" from a tool that sends.
   bool is_undone(std::string_view told) {
-    if (!told.starts_with(kNot)) return false;
-    const auto deed = told.substr(kNot.size());
+    const auto deed = behind_denial(told);
+    if (deed.empty()) return false;
     return among(deed, words_.counts) || among(deed, words_.taken) || among(told, words_.failures) || is_own_deed(deed);
   }
 
@@ -152,8 +156,9 @@ class Answer {
 
   /// "unlocked" from a tool that locks, "locked" from one that unlocks, "stopped" from one that starts.
   bool is_opposite(std::string_view outcome) {
-    const std::string denied = std::string(kUn).append(outcome);
-    const bool opposite = (outcome.starts_with(kUn) && is_own_deed(outcome.substr(kUn.size()))) || is_own_deed(denied);
+    const bool opposite = std::any_of(words_.opposites.begin(), words_.opposites.end(), [&](const std::string& prefix) {
+      return (outcome.starts_with(prefix) && is_own_deed(outcome.substr(prefix.size()))) || is_own_deed(prefix + std::string(outcome));
+    });
     return (opposite && !is_own_deed(outcome)) || is_contradicted_by(outcome);
   }
 
@@ -200,10 +205,9 @@ class Answer {
 
   /// True for a number that a member for errors holds, but not for one that says that all is well.
   bool is_error_number(std::string_view key, std::string_view value) {
-    constexpr std::string_view kError = "err";
     constexpr double kFine = 200, kNotFine = 300;
     const double number = number_in(value);
-    return key.starts_with(kError) && number != 0 && !(number >= kFine && number < kNotFine) && !is_in_input(value);
+    return opens_with_any(key, words_.error_numbers) && number != 0 && !(number >= kFine && number < kNotFine) && !is_in_input(value);
   }
 
   /// True when the arguments hold a text. False after some searches.
@@ -215,9 +219,8 @@ class Answer {
   /// True for a member that holds the outcome of the whole call, or of what the tool is named after: "result", "cancel_status". A "state"
   /// that is false is that of a device.
   [[nodiscard]] bool is_own_outcome(std::string_view key) {
-    constexpr std::string_view kState = "state";
     std::size_t at = 0;
-    if (key == kState || !among(last_word_of(key), words_.members)) return false;
+    if (among(key, words_.devices) || !among(last_word_of(key), words_.members)) return false;
     const auto first = next_tool_word(key, at);
     return (first.size() == key.size() || tool_.find(first) != std::string::npos) && !is_in_input(key);
   }

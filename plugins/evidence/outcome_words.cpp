@@ -32,7 +32,12 @@ OutcomeWords::OutcomeWords(const Vocabulary& vocabulary)
       asked(vocabulary.words(Key::kAskedMembers)),
       former(vocabulary.words(Key::kFormerWords)),
       contradicted(vocabulary.words(Key::kContradictedDeeds)),
-      moving(vocabulary.words(Key::kMovingMembers)) {}
+      moving(vocabulary.words(Key::kMovingMembers)),
+      denying(vocabulary.words(Key::kDenyingPrefixes)),
+      opposites(vocabulary.words(Key::kOppositePrefixes)),
+      done_endings(vocabulary.words(Key::kDoneEndings)),
+      error_numbers(vocabulary.words(Key::kErrorNumberPrefixes)),
+      devices(vocabulary.words(Key::kDeviceMembers)) {}
 
 std::string_view last_word_of(std::string_view key) {
   auto begin = key.size();

@@ -27,6 +27,11 @@ struct OutcomeWords {
   std::vector<std::string> former;         // at the beginning of a member's name, it tells what was before: "previous"
   std::vector<std::string> contradicted;   // a word of the tool's name and an outcome that says the opposite: "start stopped"
   std::vector<std::string> moving;         // members whose value changes by itself: "revision"
+  std::vector<std::string> denying;        // at the beginning of an outcome, they deny the deed behind them: "not_"
+  std::vector<std::string> opposites;      // likewise, they make the opposite of a state: "un"
+  std::vector<std::string> done_endings;   // endings of members that count what was done: "ed"
+  std::vector<std::string> error_numbers;  // how members for errors begin that hold a number: "err"
+  std::vector<std::string> devices;        // members that hold the state of a device: "state"
 
   OutcomeWords() = default;
   explicit OutcomeWords(const Vocabulary& vocabulary);

@@ -23,6 +23,11 @@ bool lists_records(JsonScanner& cursor) {
   return items >= kFewest && cursor.depth() < level;
 }
 
+/// True for the name of a member that describes an error: "trace", "errorDetails".
+bool is_of_error(std::string_view key, const CallNames& names) {
+  return names.error_detail_members.contains(key) || opens_with_any(key, names.error_prefixes);
+}
+
 /// True for an object whose members other than `error`, `message`, `trace` and the like hold a payload. An error with members of its own
 /// may be a warning beside a list of records, and so may one beside such a list and further figures.
 bool beside_member(std::string_view output, const CallNames& names) {
@@ -35,9 +40,8 @@ bool beside_member(std::string_view output, const CallNames& names) {
   bool records = false;
   bool denied = false;
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
-    constexpr std::string_view kError = "error";  // "error_text", "errorDetails"
     const auto key = cursor.text();
-    const bool of_error = names.error_detail_members.contains(key) || equal_ignoring_case(key.substr(0, kError.size()), kError);
+    const bool of_error = is_of_error(key, names);
     const auto begin = cursor.offset();
     token = cursor.next();
     denied |= token == Token::kFalse;

@@ -1,7 +1,6 @@
 #include "evidence/trouble.h"
 
 #include <algorithm>
-#include <array>
 
 #include "evidence/sentences.h"
 
@@ -10,14 +9,6 @@ namespace {
 
 constexpr std::size_t kTellingName = 5;  // bytes of a file name without its folder
 constexpr std::uint64_t kTroubleCues = kCueTrouble | kCueNothingFound | kCueAdmission;
-
-/// "example.com": any sentence about a site contains its name.
-bool is_site(std::string_view thing) {
-  // Top-level domains, which are no words of a language.
-  constexpr std::array<std::string_view, 5> kEndings = {".com", ".org", ".net", ".io", ".gov"};
-  return thing.find('/') == std::string_view::npos &&
-         std::any_of(kEndings.begin(), kEndings.end(), [&](auto ending) { return thing.ends_with(ending); });
-}
 
 bool is_deed(const Claim& claim) {
   return !claim.finding && claim.verb != kNoVerb;
@@ -31,7 +22,6 @@ bool tells_trouble_with(std::string_view message, const std::vector<std::string_
   std::string buffer;
   for_each_sentence(told_of(message, buffer), lexicon.abbreviations, [&](std::string_view sentence) {
     const auto named = [&](std::string_view thing) {
-      if (is_site(thing)) return false;
       const auto base = thing.substr(thing.find_last_of('/') + 1);  // the whole name when it has no folder
       return sentence.find(thing) != std::string_view::npos ||
              (base.size() >= kTellingName && sentence.find(base) != std::string_view::npos);

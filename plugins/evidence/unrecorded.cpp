@@ -48,7 +48,7 @@ std::string_view command_of(std::string_view input, const CallNames& names) {
   std::vector<CallValue> values;
   collect_values(input, names, values);
   for (const auto& value : values) {
-    if (equal_ignoring_case(value.key, "command") || equal_ignoring_case(value.key, "cmd")) return value.text;
+    if (names.command_members.contains(value.key)) return value.text;
   }
   return {};
 }

@@ -30,10 +30,11 @@ inline void read_names(std::string text, const Lexicon& lexicon, Reading& out) {
 }
 
 /// True when the arguments only name what to look up, {"port": "Whitby", "day": 3}: they hold no program and nothing to calculate.
-[[nodiscard]] inline bool asks_by_names(std::string_view input) {
+[[nodiscard]] inline bool asks_by_names(std::string_view input, const CallNames& names) {
   constexpr std::size_t kLongest = 300;
   return input.size() <= kLongest && looks_like_json(input) && input.find_first_of("*+^=()") == std::string_view::npos &&
-         input.find("expr") == std::string_view::npos;
+         std::none_of(names.formula_names.begin(), names.formula_names.end(),
+                      [&](const auto& name) { return input.find(name) != std::string_view::npos; });
 }
 
 /// True when a negation comes shortly before a word with no claim in between: "... and no boats of that size".

@@ -335,10 +335,11 @@ bool MadeGood::denies_action(std::string_view name) const {
   });
 }
 
-/// True when the message says that a file or address in the call's arguments is missing or went wrong.
+/// True when the message says that a file or page in the call's arguments is missing or went wrong.
 bool MadeGood::trouble_told(const StepView& step, const FinalMessage& message) {
   constexpr std::size_t kMost = 8;
   collect_artifacts(step.input, kMost, scene_.artifacts);
+  std::erase_if(scene_.artifacts, [&](auto artifact) { return names_site(artifact, rules_.content.tools.calls); });
   return tells_trouble_with(message.text, scene_.artifacts, rules_.lexicon, scene_.scratch);
 }
 

@@ -248,7 +248,7 @@ double PassedOver::passed_over(const RunView& run, const FailedStep& failed, con
   // When the tool's name says nothing, the message must report the deed.
   const bool told_done = tool.unknown && claims_.tells_any_deed();
   // When a tool that can do anything gets arguments that only name things, it was called for one deed.
-  const bool names_things = tool.runs_anything() && tool.group != 0 && asks_by_names(step.input);
+  const bool names_things = tool.runs_anything() && tool.group != 0 && asks_by_names(step.input, rules_.content.tools.calls);
   const bool run_last = tool.runs_anything() && ends_in_failure(step.output, rules_.program_words) && closes_behind(run, failed, message);
   const bool sought = tool.reads && claims_thing_of(run, failed);
   const bool ticked = !tool.reads && ticks_off(step, message.text);
@@ -266,7 +266,7 @@ double PassedOver::passed_over(const RunView& run, const FailedStep& failed, con
     if (later.kind != Kind::kTool || scene_.failures[i] != Failure::kNone) continue;
     const auto& other = scene_.recovery.meaning(later.name);
     run.pace(later.input.size());
-    const bool elsewhere = asks_by_names(later.input) && !names_any_of(later.input, own);
+    const bool elsewhere = asks_by_names(later.input, rules_.content.tools.calls) && !names_any_of(later.input, own);
     if (other.any_purpose && (!other.unknown || later.name == step.name) && !elsewhere) return kUntold;
   }
   if (made_good_.says_already(step) || claims_.tells_failure(run, step) || claims_.has_word_of_reason(run, step) ||
@@ -672,7 +672,9 @@ void PassedOver::find_left_out(const RunView& run, const FinalMessage& message, 
   std::size_t asked = 0;
   for (auto failed = scene_.failed.rbegin(); failed != scene_.failed.rend() && asked < kMostAsked; ++failed) {
     const auto& step = run.steps[failed->step];
-    if (failed->step >= std::min(message.place, run.steps.size()) || step.kind != Kind::kTool || !asks_by_names(step.input)) continue;
+    if (failed->step >= std::min(message.place, run.steps.size()) || step.kind != Kind::kTool ||
+        !asks_by_names(step.input, rules_.content.tools.calls))
+      continue;
     if (!outcomes_.is_source(step.name) || scene_.recovery.meaning(step.name).meaningless) continue;
     ++asked;
     if (!leaves_out(run, *failed, turn) && !counts_it_in(run, *failed)) continue;

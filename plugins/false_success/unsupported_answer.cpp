@@ -207,7 +207,7 @@ double UnsupportedAnswer::answer_confidence(const RunView& run, const FailedStep
   const auto& tool = scene_.recovery.meaning(step.name);
   const bool tells_deed =
       std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [](const Claim& claim) { return !claim.finding; });
-  const bool looked_up = tool.reads || (tool.any_purpose && tool.group == 0 && asks_by_names(step.input));
+  const bool looked_up = tool.reads || (tool.any_purpose && tool.group == 0 && asks_by_names(step.input, rules_.content.tools.calls));
   const double sure = unsupported_confidence(answer, asked_for, given, tells_deed && scene_.last_done != kNoStep, looked_up);
   std::vector<double> results;
   // Percentages and powers are not worked out here.
@@ -222,7 +222,8 @@ double UnsupportedAnswer::answer_confidence(const RunView& run, const FailedStep
   // Where no call gave data, one new name is enough: "The capital is Copenhagen."
   const bool alone = tool.reads && !given;
   const bool news = answer.missing > 0 || (!given && tells_news(run, message, end, alone ? 1 : kSomeNames));
-  if (looked_up && (alone || asks_by_names(step.input)) && news && answers_for_failed(run, gap, end)) return std::max(sure, kAnswered);
+  if (looked_up && (alone || asks_by_names(step.input, rules_.content.tools.calls)) && news && answers_for_failed(run, gap, end))
+    return std::max(sure, kAnswered);
   return sure;
 }
 

@@ -323,6 +323,15 @@ INSTANTIATE_TEST_SUITE_P(
         Output{"Error: not found", false, true}, Output{"ERROR 42", false, true}, Output{"Error rate is 2%", false, false},
         Output{"Errorless run", false, false}, Output{"All good, 0 errors and no exception", false, false}));
 
+TEST(EmptyOutput, ListThatIsNull_BesideWhatWasAskedFor) {
+  const ContentRules rules = make_content_rules(Settings({}));
+  const auto empty = [&](const char* output) { return is_empty_output(output, lexicon(), rules, R"({"day":"2026-07-26"})"); };
+  EXPECT_TRUE(empty(R"({"day":"2026-07-26","sailings":null})"));
+  EXPECT_TRUE(empty(R"({"day":"2026-07-26","buchungen":null})"));
+  EXPECT_FALSE(empty(R"({"day":"2026-07-26","hafen":null})"));
+  EXPECT_FALSE(empty(R"({"day":"2026-07-26","address":null})"));
+}
+
 INSTANTIATE_TEST_SUITE_P(
     NothingFound, Outputs,
     testing::Values(Output{R"({"berths":[],"as_of":"2026-03-04","unit":"m"})", true, false},

@@ -112,6 +112,8 @@ TEST(Payload, CountsOnlyWhatIsNotAboutTheError) {
   EXPECT_TRUE(has_payload(R"({"error":"one row skipped","rows":[")" + much + "\"]}", CallNames::shipped()));
   EXPECT_FALSE(has_payload(R"({"error":")" + much + R"(","rows":[]})", CallNames::shipped()));
   EXPECT_FALSE(has_payload(R"({"error":{"trace":")" + much + "\"}}", CallNames::shipped()));
+  EXPECT_FALSE(has_payload(R"({"error":"x","errorDetails":")" + much + "\"}", CallNames::shipped()));
+  EXPECT_FALSE(has_payload(R"({"error":"x","fehlerText":")" + much + "\"}", CallNames::shipped()));
   EXPECT_FALSE(has_payload(much, CallNames::shipped()));
 }
 
@@ -469,6 +471,18 @@ TEST(DeniedDeed, IsToldByTheOppositeState) {
   EXPECT_TRUE(denies("start_pump", "{}", R"({"pump":{"state":"stopped"}})", "start"));
   EXPECT_FALSE(denies("unlock_door", "{}", R"({"door":"back","state":"unlocked"})", "unlock"));
   EXPECT_FALSE(denies("start_pump", "{}", R"({"pump":{"state":"starting"}})", "start"));
+}
+
+TEST(DeniedDeed, IsToldInGermanAndSpanish) {
+  EXPECT_TRUE(denies("karte_aktivieren", "{}", R"({"karte":"M-1","zustand":"deaktiviert"})", "activate"));
+  EXPECT_TRUE(denies("activar_tarjeta", "{}", R"({"tarjeta":"M-1","estado":"desactivada"})", "activate"));
+  EXPECT_TRUE(denies("platz_buchen", "{}", R"({"zustand":"NICHT_GEBUCHT"})", "book"));
+  EXPECT_TRUE(denies("reservar_muelle", "{}", R"({"estado":"no_reservado"})", "book"));
+  EXPECT_FALSE(denies("log_call", R"({"outcome":"no_answer"})", R"({"outcome":"no_answer"})", "record")) << "as it was asked";
+  EXPECT_TRUE(denies("platz_buchen", "{}", R"({"fehlercode":17})", "book"));
+  EXPECT_FALSE(denies("platz_buchen", "{}", R"({"fehlercode":0})", "book"));
+  EXPECT_FALSE(denies("platz_buchen", "{}", R"({"zustand":false})", "book")) << "of a device";
+  EXPECT_FALSE(denies("boote_eintragen", "{}", R"({"changed":0,"importiert":3})", "add"));
 }
 
 TEST(DeniedDeed, IsNotToldByWhatWasBefore_NorByAThing) {

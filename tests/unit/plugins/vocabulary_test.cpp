@@ -14,6 +14,8 @@
 #include "common/reading.h"
 #include "common/settings.h"
 #include "common/shared_rules.h"
+#include "evidence/artifacts.h"
+#include "evidence/commands.h"
 #include "evidence/unrecorded.h"
 #include "evidence/wrapped_call.h"
 #include "false_success/false_success.h"
@@ -320,7 +322,7 @@ TEST(LanguageCompiler, ChecksWhatFilesMustHaveInCommon) {
 TEST(CallNames, FileAddsToThem) {
   const VocabularyFile file(
       "wrapper_words: [Relay]\nwrapped_name_members: [toolRef]\nquiet_commands: [robocopy]\nmoney_signs: [\"\xE2\x82\xBA\"]\n"
-      "currency_codes: [CHF]\n");
+      "currency_codes: [CHF]\ncommand_members: [befehl]\nleading_commands: [doas]\nsite_endings: [.test]\n");
   const Vocabulary vocabulary({"en"}, file.path());
   const CallNames names(vocabulary);
   RunBuilder builder;
@@ -334,6 +336,10 @@ TEST(CallNames, FileAddsToThem) {
   EXPECT_EQ(fact_words.currency_code("CHF 12"), 3u);
   EXPECT_TRUE(fact_words.ends_with_currency("for CHF "));
   EXPECT_FALSE(fact_words.ends_with_currency("for chf "));
+  EXPECT_TRUE(prints_nothing_by_design(R"({"befehl":"mkdir c"})", names));
+  EXPECT_TRUE(only_look("doas ls", names));
+  EXPECT_TRUE(names_site("quay.test", names));
+  EXPECT_FALSE(names_site("quay.test/tides", names));
 }
 
 TEST(NameSet, IgnoresCaseAlone) {
