@@ -88,8 +88,8 @@ class OpenRequestHandler final : public RequestHandler {
       case RouteId::healthz: return responder.send(json_reply(200, R"({"status":"ok"})"));
       case RouteId::metrics: return responder.send(metrics());
       default: {
-        const auto waiting = std::make_shared<Responder>(std::move(responder));
-        return parts().readiness.check([waiting, id = request_id()](const Readiness& now) { waiting->send(readyz(now, id)); });
+        const auto shared = std::make_shared<Responder>(std::move(responder));
+        return parts().readiness.check([shared, id = request_id()](const Readiness& now) { shared->send(readyz(now, id)); });
       }
     }
   }
@@ -138,6 +138,14 @@ class OpenRequestHandler final : public RequestHandler {
   }
 };
 
+// An ingest request between its body and its answer.
+struct PendingIngest {
+  Responder responder;
+  FairBudget::Lease lease;
+  FairBudget::Lease reply_lease;
+  ingest::IngestRequest request;
+};
+
 // POST /v1/ingest/*, except batches: one task on the pool, answered after the commit.
 class IngestRequestHandler final : public RequestHandler {
  public:
@@ -152,27 +160,22 @@ class IngestRequestHandler final : public RequestHandler {
     if (admission().idempotency_key) {
       request.idempotency = idempotency_identity(admission().route->pattern, *admission().idempotency_key, 0);
     }
-    struct Waiting {
-      Responder responder;
-      FairBudget::Lease lease;
-      FairBudget::Lease reply_lease;
-      ingest::IngestRequest request;
-    };
-    auto waiting = std::make_shared<Waiting>(Waiting{std::move(responder), std::move(*lease), std::move(*reply_lease), std::move(request)});
-    const auto take = [&parts = parts(), route = admission().route->id, waiting, id = request_id()](std::size_t worker) {
-      auto done = [&parts, waiting, id](ingest::IngestAnswer answer) {
-        if (answer.kind == ingest::IngestAnswer::Kind::in_doubt) return waiting->responder.hang_up();
-        waiting->responder.send(ingest_reply(parts, std::move(answer), id, std::move(waiting->reply_lease)));
+    auto pending = std::make_shared<PendingIngest>(
+        PendingIngest{std::move(responder), std::move(*lease), std::move(*reply_lease), std::move(request)});
+    const auto take = [&parts = parts(), route = admission().route->id, pending, id = request_id()](std::size_t worker) {
+      auto done = [&parts, pending, id](ingest::IngestAnswer answer) {
+        if (answer.kind == ingest::IngestAnswer::Kind::in_doubt) return pending->responder.hang_up();
+        pending->responder.send(ingest_reply(parts, std::move(answer), id, std::move(pending->reply_lease)));
       };
       try {
         switch (route) {
-          case RouteId::ingest_events: return parts.ingest.events.take(worker, std::move(waiting->request), done);
-          case RouteId::ingest_changes: return parts.ingest.changes.take_change(std::move(waiting->request), done);
-          case RouteId::ingest_policies: return parts.ingest.changes.take_policy(std::move(waiting->request), done);
-          default: return parts.ingest.runs.take(worker, std::move(waiting->request), done);
+          case RouteId::ingest_events: return parts.ingest.events.take(worker, std::move(pending->request), done);
+          case RouteId::ingest_changes: return parts.ingest.changes.take_change(std::move(pending->request), done);
+          case RouteId::ingest_policies: return parts.ingest.changes.take_policy(std::move(pending->request), done);
+          default: return parts.ingest.runs.take(worker, std::move(pending->request), done);
         }
       } catch (const store::StoreError& fault) {
-        waiting->responder.send(http::problem(store_problem(fault, Code::unavailable), id));  // nothing was written yet
+        pending->responder.send(http::problem(store_problem(fault, Code::unavailable), id));  // nothing was written yet
       }
     };
     parts().pool.post(take, admission().principal->tenant);
@@ -193,29 +196,24 @@ class OtlpRequestHandler final : public RequestHandler {
     auto lease = parts().in_flight.take(admission().principal->tenant, body.size());
     auto reply_lease = parts().replies.ingest.take(admission().principal->tenant, kIngestReplyBytes);
     if (!lease || !reply_lease) return responder.send(otlp_problem(admission().media, overloaded()));
-    struct Waiting {
-      Responder responder;
-      FairBudget::Lease lease;
-      FairBudget::Lease reply_lease;
-      ingest::IngestRequest request;
-    };
-    auto waiting = std::make_shared<Waiting>(Waiting{std::move(responder), std::move(*lease), std::move(*reply_lease), ingest_request()});
-    waiting->request.body = std::move(body);
-    const auto take = [&parts = parts(), waiting, media = admission().media](std::size_t) {
-      const auto done = [&parts, waiting, media](ingest::TraceAnswer answer) {
-        if (answer.in_doubt) return waiting->responder.hang_up();
-        if (answer.error) return waiting->responder.send(otlp_problem(media, parts.redaction.error(std::move(*answer.error), {})));
+    auto pending =
+        std::make_shared<PendingIngest>(PendingIngest{std::move(responder), std::move(*lease), std::move(*reply_lease), ingest_request()});
+    pending->request.body = std::move(body);
+    const auto take = [&parts = parts(), pending, media = admission().media](std::size_t) {
+      const auto done = [&parts, pending, media](ingest::TraceAnswer answer) {
+        if (answer.in_doubt) return pending->responder.hang_up();
+        if (answer.error) return pending->responder.send(otlp_problem(media, parts.redaction.error(std::move(*answer.error), {})));
         parts.metrics.spans(answer.accepted, answer.rejected);
         Reply reply = otlp_reply(media, answer);
-        reply.lease = std::move(waiting->reply_lease);
+        reply.lease = std::move(pending->reply_lease);
         reply.lease.resize(reply.body.size());
-        waiting->responder.send(std::move(reply));
+        pending->responder.send(std::move(reply));
       };
       const auto encoding = media == Media::protobuf ? intake::otlp::Encoding::protobuf : intake::otlp::Encoding::json;
       try {
-        parts.ingest.traces.take(std::move(waiting->request), encoding, done);
+        parts.ingest.traces.take(std::move(pending->request), encoding, done);
       } catch (const store::StoreError& fault) {
-        waiting->responder.send(otlp_problem(media, store_problem(fault, Code::unavailable)));  // nothing was written yet
+        pending->responder.send(otlp_problem(media, store_problem(fault, Code::unavailable)));  // nothing was written yet
       }
     };
     parts().pool.post(take, admission().principal->tenant);
@@ -231,32 +229,32 @@ class TriageRequestHandler final : public RequestHandler {
     auto lease = parts().in_flight.take(admission().principal->tenant, body.size());
     auto reply_lease = parts().replies.reads.take(admission().principal->tenant, kReadReplyBytes);
     if (!lease || !reply_lease) return responder.send(http::problem(overloaded(), request_id()));
-    auto waiting = std::make_shared<Waiting>(Waiting{parts(), request_id(), std::move(responder), std::move(*lease),
-                                                     std::move(*reply_lease), ingest_request(), admission().parameters.at(0)});
-    waiting->request.body = std::move(body);
+    auto pending = std::make_shared<PendingTriage>(PendingTriage{parts(), request_id(), std::move(responder), std::move(*lease),
+                                                                 std::move(*reply_lease), ingest_request(), admission().parameters.at(0)});
+    pending->request.body = std::move(body);
     if (admission().idempotency_key) {
-      const std::string path = std::string(admission().route->pattern) + "\n" + waiting->cluster_id;
-      waiting->request.idempotency = idempotency_identity(path, *admission().idempotency_key, 0);
+      const std::string path = std::string(admission().route->pattern) + "\n" + pending->cluster_id;
+      pending->request.idempotency = idempotency_identity(path, *admission().idempotency_key, 0);
     }
-    const model::TenantId tenant = waiting->request.tenant;
+    const model::TenantId tenant = pending->request.tenant;
     parts().pool.post(
-        [waiting, tenant](std::size_t) {
+        [pending, tenant](std::size_t) {
           try {
-            waiting->parts.ingest.triage.take(std::move(waiting->request), waiting->cluster_id,
-                                              [waiting, tenant](std::optional<Result<model::Cluster>> cluster) {
-                                                if (!cluster) return waiting->responder.hang_up();
-                                                tell(waiting, tenant, std::move(*cluster));
+            pending->parts.ingest.triage.take(std::move(pending->request), pending->cluster_id,
+                                              [pending, tenant](std::optional<Result<model::Cluster>> cluster) {
+                                                if (!cluster) return pending->responder.hang_up();
+                                                tell(pending, tenant, std::move(*cluster));
                                               });
           } catch (const store::StoreError& fault) {
-            waiting->responder.send(
-                http::problem(store_problem(fault, Code::unavailable), waiting->request_id));  // nothing was written yet
+            pending->responder.send(
+                http::problem(store_problem(fault, Code::unavailable), pending->request_id));  // nothing was written yet
           }
         },
         tenant);
   }
 
  private:
-  struct Waiting {
+  struct PendingTriage {
     ApiParts& parts;
     std::string request_id;
     Responder responder;
@@ -266,18 +264,18 @@ class TriageRequestHandler final : public RequestHandler {
     std::string cluster_id;
   };
 
-  static void tell(const std::shared_ptr<Waiting>& waiting, model::TenantId tenant, Result<model::Cluster> cluster) {
-    if (!cluster.ok()) return waiting->responder.send(http::problem(cluster.error(), waiting->request_id));
+  static void tell(const std::shared_ptr<PendingTriage>& pending, model::TenantId tenant, Result<model::Cluster> cluster) {
+    if (!cluster.ok()) return pending->responder.send(http::problem(cluster.error(), pending->request_id));
     // The group's counts are read on the pool, because this may be the writer's thread.
-    waiting->parts.pool.post(
-        [waiting, tenant, found = std::move(*cluster)](std::size_t) {
+    pending->parts.pool.post(
+        [pending, tenant, found = std::move(*cluster)](std::size_t) {
           try {
-            Reply reply = json_reply(200, waiting->parts.reads.clusters().cluster_json(tenant, found));
-            reply.lease = std::move(waiting->reply_lease);
+            Reply reply = json_reply(200, pending->parts.reads.clusters().cluster_json(tenant, found));
+            reply.lease = std::move(pending->reply_lease);
             reply.lease.resize(reply.body.size());
-            waiting->responder.send(std::move(reply));
+            pending->responder.send(std::move(reply));
           } catch (const store::StoreError& fault) {
-            waiting->responder.send(http::problem(store_problem(fault, Code::internal), waiting->request_id));
+            pending->responder.send(http::problem(store_problem(fault, Code::internal), pending->request_id));
           }
         },
         tenant);
@@ -305,22 +303,22 @@ class PoolRequestHandler final : public RequestHandler {
   void on_body(std::string body, Responder responder) override {
     auto lease = parts().in_flight.take(admission().principal->tenant, body.size());
     if (!lease) return responder.send(http::problem(overloaded(), request_id()));
-    auto waiting =
-        std::make_shared<Waiting>(Waiting{parts(), admission(), request_id(), std::move(body), std::move(responder), std::move(*lease)});
-    const auto answer = [waiting](std::size_t worker) {
-      if (waiting->admission.route->id == RouteId::analyze) return analyze(waiting, worker);
+    auto pending = std::make_shared<PendingRequest>(
+        PendingRequest{parts(), admission(), request_id(), std::move(body), std::move(responder), std::move(*lease)});
+    const auto answer = [pending](std::size_t worker) {
+      if (pending->admission.route->id == RouteId::analyze) return analyze(pending, worker);
       try {
-        if (waiting->admission.route->id == RouteId::explanation) return explain(waiting, worker);
-        tell(*waiting, waiting->parts.reads.answer(waiting->admission));
+        if (pending->admission.route->id == RouteId::explanation) return explain(pending, worker);
+        tell(*pending, pending->parts.reads.answer(pending->admission));
       } catch (const store::StoreError& fault) {
-        tell(*waiting, store_problem(fault, Code::internal));
+        tell(*pending, store_problem(fault, Code::internal));
       }
     };
-    parts().pool.post(answer, waiting->admission.principal->tenant);
+    parts().pool.post(answer, pending->admission.principal->tenant);
   }
 
  private:
-  struct Waiting {
+  struct PendingRequest {
     ApiParts& parts;
     Admission admission;
     std::string request_id;
@@ -329,7 +327,7 @@ class PoolRequestHandler final : public RequestHandler {
     FairBudget::Lease lease;
   };
 
-  static void tell(Waiting& waiting, Result<Reads::Answer> answer) {
+  static void tell(PendingRequest& pending, Result<Reads::Answer> answer) {
     if (answer.ok()) {
       Reply reply = json_reply(answer->not_modified ? 304 : 200, std::move(answer->json));
       if (!answer->tag.empty()) {
@@ -339,40 +337,40 @@ class PoolRequestHandler final : public RequestHandler {
       }
       reply.content_type = std::move(answer->content_type);
       reply.lease = std::move(answer->lease);
-      return waiting.responder.send(std::move(reply));
+      return pending.responder.send(std::move(reply));
     }
-    const Error error = waiting.parts.redaction.error(std::move(answer.error()), query_text(waiting.admission));
-    waiting.responder.send(http::problem(error, waiting.request_id));
+    const Error error = pending.parts.redaction.error(std::move(answer.error()), query_text(pending.admission));
+    pending.responder.send(http::problem(error, pending.request_id));
   }
 
-  static void analyze(const std::shared_ptr<Waiting>& waiting, std::size_t worker) {
-    ApiParts& parts = waiting->parts;
-    auto lease = parts.replies.reads.take(waiting->admission.principal->tenant, kReadReplyBytes);
-    if (!lease) return tell(*waiting, ingest::no_room_for_reply(kReadReplyBytes));
+  static void analyze(const std::shared_ptr<PendingRequest>& pending, std::size_t worker) {
+    ApiParts& parts = pending->parts;
+    auto lease = parts.replies.reads.take(pending->admission.principal->tenant, kReadReplyBytes);
+    if (!lease) return tell(*pending, ingest::no_room_for_reply(kReadReplyBytes));
     const auto held = std::make_shared<FairBudget::Lease>(std::move(*lease));
-    const auto done = [waiting, held](Result<ingest::Analysis> analysis) {
-      if (!analysis.ok()) return tell(*waiting, std::move(analysis.error()));
-      waiting->parts.metrics.verdict(analysis->verdict);
+    const auto done = [pending, held](Result<ingest::Analysis> analysis) {
+      if (!analysis.ok()) return tell(*pending, std::move(analysis.error()));
+      pending->parts.metrics.verdict(analysis->verdict);
       held->resize(analysis->json.size());
-      tell(*waiting, Reads::Answer{std::move(analysis->json), std::move(*held)});
+      tell(*pending, Reads::Answer{std::move(analysis->json), std::move(*held)});
     };
     const ingest::AnalysisRequest request{
-        waiting->body, {.max_json_depth = parts.limits.max_json_depth}, waiting->admission.principal->tenant_name, parts.redaction};
+        pending->body, {.max_json_depth = parts.limits.max_json_depth}, pending->admission.principal->tenant_name, parts.redaction};
     ingest::analyze(request, *parts.detectors(), worker, parts.pool, done);
   }
 
-  static void explain(const std::shared_ptr<Waiting>& waiting, std::size_t worker) {
-    ApiParts& parts = waiting->parts;
-    const auth::Principal& principal = *waiting->admission.principal;
+  static void explain(const std::shared_ptr<PendingRequest>& pending, std::size_t worker) {
+    ApiParts& parts = pending->parts;
+    const auth::Principal& principal = *pending->admission.principal;
     auto lease = parts.replies.reads.take(principal.tenant, kReadReplyBytes);
-    if (!lease) return tell(*waiting, ingest::no_room_for_reply(kReadReplyBytes));
-    auto run = parts.reads.run_to_explain(waiting->admission, *lease);
-    if (!run.ok()) return tell(*waiting, std::move(run.error()));
+    if (!lease) return tell(*pending, ingest::no_room_for_reply(kReadReplyBytes));
+    auto run = parts.reads.run_to_explain(pending->admission, *lease);
+    if (!run.ok()) return tell(*pending, std::move(run.error()));
     const auto held = std::make_shared<FairBudget::Lease>(std::move(*lease));
-    const auto done = [waiting, held](Result<std::string> text) {
-      if (!text.ok()) return tell(*waiting, std::move(text.error()));
-      if (!held->try_resize(text->size())) return tell(*waiting, ingest::no_room_for_reply(text->size()));
-      tell(*waiting, Reads::Answer{std::move(*text), std::move(*held)});
+    const auto done = [pending, held](Result<std::string> text) {
+      if (!text.ok()) return tell(*pending, std::move(text.error()));
+      if (!held->try_resize(text->size())) return tell(*pending, ingest::no_room_for_reply(text->size()));
+      tell(*pending, Reads::Answer{std::move(*text), std::move(*held)});
     };
     ingest::explain({std::move(*run), principal.tenant_name, parts.redaction}, *parts.detectors(), worker, parts.pool, done);
   }

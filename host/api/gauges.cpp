@@ -12,7 +12,7 @@ void read_request_gauges(const GaugeSources& from, ops::Gauges& gauges) {
 }
 
 void read_store_gauges(const GaugeSources& from, ops::Gauges& gauges) {
-  const auto queue = from.queue.waiting();
+  const auto queue = from.queue.depth();
   gauges.queue_depth = queue.items;
   gauges.queue_bytes = queue.bytes;
   const store::SpaceStatus room = from.store.space();

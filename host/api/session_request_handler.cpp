@@ -85,15 +85,15 @@ void SessionRequestHandler::log_out(http::Responder responder) {
   http::Reply done;
   done.status = 204;
   done.headers = {cookie({}, 0), {"Cache-Control", "no-store"}};
-  struct Waiting {
+  struct PendingLogout {
     http::Responder responder;
     http::Reply done;
     auth::Session session;
   };
-  const auto waiting = std::make_shared<Waiting>(Waiting{std::move(responder), std::move(done), *admission().session});
-  const auto end = [waiting, &sessions = *parts().page->sessions, id = request_id()](std::size_t) {
-    const Status ended = sessions.end(waiting->session);
-    waiting->responder.send(ended.ok() ? std::move(waiting->done) : http::problem(ended.error(), id));
+  const auto pending = std::make_shared<PendingLogout>(PendingLogout{std::move(responder), std::move(done), *admission().session});
+  const auto end = [pending, &sessions = *parts().page->sessions, id = request_id()](std::size_t) {
+    const Status ended = sessions.end(pending->session);
+    pending->responder.send(ended.ok() ? std::move(pending->done) : http::problem(ended.error(), id));
   };
   parts().pool.post(end, admission().principal->tenant);
 }

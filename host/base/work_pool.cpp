@@ -44,7 +44,7 @@ struct WorkPool::State {
       std::size_t number = kNoNumber;  // a spare thread has none
       std::thread thread;
       bool abandoned = false, ended = false;
-      bool working = false;                    // on a task, not counting a Waiting
+      bool working = false;                    // on a task, not counting a BlockingScope
       std::int64_t reported_ns = kNoDeadline;  // the due_ns already reported to on_fault
     };
     Shared& shared([[maybe_unused]] const State& pool) RW_REQUIRES(pool.mutex) { return shared_; }
@@ -335,7 +335,7 @@ void WorkPool::post(Task task, std::uint64_t flow) {
   if (wake_watcher) state_->watch_wake.notify_one();
 }
 
-WorkPool::Waiting::Waiting() {
+WorkPool::BlockingScope::BlockingScope() {
   const auto [pool, worker] = State::this_thread;
   if (pool == nullptr) return;
   std::shared_ptr<State::Worker> wake;
@@ -347,7 +347,7 @@ WorkPool::Waiting::Waiting() {
   if (wake != nullptr) wake->wake.notify_one();
 }
 
-WorkPool::Waiting::~Waiting() {
+WorkPool::BlockingScope::~BlockingScope() {
   const auto [pool, worker] = State::this_thread;
   if (pool == nullptr) return;
   const MutexLock lock(pool->mutex);

@@ -8,7 +8,7 @@
 // tasks are not affected.
 //
 // With more threads than work at once, those that wait for another process, such as a database, leave their place to others for that time
-// (Waiting). Fewer at work than that would leave processors idle; more would only switch between each other.
+// (BlockingScope). Fewer at work than that would leave processors idle; more would only switch between each other.
 //
 // Code that may never return runs inside run_with_deadline(). At the deadline the pool abandons the thread that is inside the call, gives
 // its worker number to another thread, and queues the continuation of the task. So each worker number always belongs to exactly one
@@ -48,12 +48,12 @@ class WorkPool {
   void post(Task task, std::uint64_t flow = kOwnFlow);
 
   // While one exists on a pool's thread, outside run_with_deadline(), another thread may work in its place. Elsewhere it does nothing.
-  class Waiting {
+  class BlockingScope {
    public:
-    Waiting();
-    ~Waiting();
-    Waiting(const Waiting&) = delete;
-    Waiting& operator=(const Waiting&) = delete;
+    BlockingScope();
+    ~BlockingScope();
+    BlockingScope(const BlockingScope&) = delete;
+    BlockingScope& operator=(const BlockingScope&) = delete;
   };
 
   // A part of a task that may never return.

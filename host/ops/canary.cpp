@@ -34,7 +34,7 @@ void Canary::check(Callback callback) {
     lock.unlock();
     return callback(fault);
   }
-  waiting_.push_back({std::move(callback), now_ns});
+  pending_.push_back({std::move(callback), now_ns});
   if (std::exchange(in_flight_, true)) return;
   sent_ns_ = now_ns;
   lock.unlock();
@@ -42,29 +42,29 @@ void Canary::check(Callback callback) {
 }
 
 void Canary::complete(const std::string& fault) {
-  std::vector<Waiting> waiting;
+  std::vector<PendingCheck> pending;
   {
     const MutexLock lock(mutex_);
     in_flight_ = false;
-    waiting.swap(waiting_);
+    pending.swap(pending_);
     if (!std::exchange(invalidated_, false)) outcome_ = fault;
   }
-  for (const Waiting& one : waiting) one.callback(fault);
+  for (const PendingCheck& one : pending) one.callback(fault);
 }
 
 void Canary::tick() {
-  std::vector<Waiting> late;
+  std::vector<PendingCheck> late;
   std::string fault;
   {
     const MutexLock lock(mutex_);
     const std::int64_t now_ns = clock_.monotonic_ns();
-    const auto in_time = [&](const Waiting& one) { return now_ns - one.since_ns < limits_.timeout_ms * kNsPerMs; };
-    const auto from = std::stable_partition(waiting_.begin(), waiting_.end(), in_time);
-    std::move(from, waiting_.end(), std::back_inserter(late));
-    waiting_.erase(from, waiting_.end());
+    const auto in_time = [&](const PendingCheck& one) { return now_ns - one.since_ns < limits_.timeout_ms * kNsPerMs; };
+    const auto from = std::stable_partition(pending_.begin(), pending_.end(), in_time);
+    std::move(from, pending_.end(), std::back_inserter(late));
+    pending_.erase(from, pending_.end());
     fault = overdue(now_ns);
   }
-  for (const Waiting& one : late) one.callback(fault);
+  for (const PendingCheck& one : late) one.callback(fault);
 }
 
 void Canary::invalidate() {

@@ -38,7 +38,7 @@ class Canary : public std::enable_shared_from_this<Canary> {
   void invalidate();
 
  private:
-  struct Waiting {
+  struct PendingCheck {
     Callback callback;
     std::int64_t since_ns = 0;
   };
@@ -52,7 +52,7 @@ class Canary : public std::enable_shared_from_this<Canary> {
   Limits limits_;
   const Clock& clock_;
   Mutex mutex_;
-  std::vector<Waiting> waiting_ RW_GUARDED_BY(mutex_);
+  std::vector<PendingCheck> pending_ RW_GUARDED_BY(mutex_);
   bool in_flight_ RW_GUARDED_BY(mutex_) = false;
   bool invalidated_ RW_GUARDED_BY(mutex_) = false;  // while it was in flight
   std::int64_t sent_ns_ RW_GUARDED_BY(mutex_) = 0;

@@ -79,7 +79,7 @@ void CommitQueue::refuse_waiting(const WriteResult& result) {
   }
 }
 
-CommitQueue::Waiting CommitQueue::waiting() const {
+CommitQueue::Depth CommitQueue::depth() const {
   const MutexLock lock(mutex_);
   return {items_.size(), room_.state().bytes};
 }

@@ -81,7 +81,7 @@ class CommitQueue final : public WriteQueue {
   // Completes all waiting writes with that result, except the batch under way. The writing thread.
   void refuse_waiting(const WriteResult& result);
 
-  Waiting waiting() const override;
+  Depth depth() const override;
   bool is_progressing(std::int64_t within_ms) const override;
 
  private:

@@ -17,7 +17,7 @@ class WriteQueue {
  public:
   using Done = std::function<void(WriteResult)>;
   using Job = std::function<void()>;
-  struct Waiting {
+  struct Depth {
     std::size_t items = 0;
     std::uint64_t bytes = 0;
   };
@@ -33,7 +33,7 @@ class WriteQueue {
   // Commits the waiting writes and does the jobs. Nothing can be submitted once it has begun.
   virtual void drain() = 0;
 
-  virtual Waiting waiting() const = 0;
+  virtual Depth depth() const = 0;
   // False if there is work and the store has not turned to anything new for `within_ms`.
   virtual bool is_progressing(std::int64_t within_ms) const = 0;
 };

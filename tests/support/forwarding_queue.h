@@ -17,7 +17,7 @@ class ForwardingQueue : public store::WriteQueue {
   }
   void run_between(Job job) override { real_.run_between(std::move(job)); }
   void drain() override { real_.drain(); }
-  Waiting waiting() const override { return real_.waiting(); }
+  Depth depth() const override { return real_.depth(); }
   bool is_progressing(std::int64_t within_ms) const override { return real_.is_progressing(within_ms); }
 
  protected:

@@ -45,7 +45,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   }
   void run_between(Job job) override { queue_->run_between(std::move(job)); }
   void drain() override { queue_->drain(); }
-  Waiting waiting() const override { return queue_->waiting(); }
+  Depth depth() const override { return queue_->depth(); }
   bool is_progressing(std::int64_t within_ms) const override { return queue_->is_progressing(within_ms); }
 
   std::uint64_t next_seq() override { return seq_.fetch_add(1, std::memory_order_relaxed); }

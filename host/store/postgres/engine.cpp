@@ -218,7 +218,7 @@ bool Engine::look_for_keys() {
   if (now_ns - before_ns < kBetweenLooksNs || !looked_ns_.compare_exchange_strong(before_ns, now_ns)) return false;
   auto known = std::make_shared<std::promise<bool>>();
   std::future<bool> answer = known->get_future();
-  const WorkPool::Waiting waiting;
+  const WorkPool::BlockingScope blocking;
   watch_.after_next_refresh([known](bool current) { known->set_value(current); });
   const bool came = answer.wait_for(kLongestLook) == std::future_status::ready && answer.get();
   if (!came) throw StoreAway("the database does not answer");
@@ -228,7 +228,7 @@ bool Engine::look_for_keys() {
 Lane& Engine::lane_of(const Write& write) {
   const std::size_t of_tenant = tenant_of(write) * kLanesOfATenant;
   Lane& first = *lanes_[of_tenant % lanes_.size()];
-  if (first.waiting().items < kGoodBatch) return first;
+  if (first.depth().items < kGoodBatch) return first;
   return *lanes_[(of_tenant + std::hash<std::string>{}(order_of(write)) % kLanesOfATenant) % lanes_.size()];
 }
 
@@ -252,10 +252,10 @@ void Engine::drain() {
   for (const auto& lane : lanes_) lane->drain();
 }
 
-WriteQueue::Waiting Engine::waiting() const {
-  Waiting all;
+WriteQueue::Depth Engine::depth() const {
+  Depth all;
   for (const auto& lane : lanes_) {
-    const Waiting one = lane->waiting();
+    const Depth one = lane->depth();
     all.items += one.items;
     all.bytes += one.bytes;
   }

@@ -40,7 +40,7 @@ class Engine final : public Store {
   bool submit(Write write, Done done, Permit permit = nullptr) override;
   void run_between(Job job) override;
   void drain() override;
-  Waiting waiting() const override;
+  Depth depth() const override;
   bool is_progressing(std::int64_t within_ms) const override;
 
   std::uint64_t next_seq() override { return seq_.fetch_add(1, std::memory_order_relaxed); }

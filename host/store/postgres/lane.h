@@ -63,7 +63,7 @@ class Lane final : public WriteQueue, private BatchWriter {
   bool submit(Write write, Done done, Permit permit = nullptr) override;
   void run_between(Job job) override { queue_->run_between(std::move(job)); }
   void drain() override { queue_->drain(); }
-  Waiting waiting() const override { return queue_->waiting(); }
+  Depth depth() const override { return queue_->depth(); }
   bool is_progressing(std::int64_t within_ms) const override { return queue_->is_progressing(within_ms); }
   LaneCounts counts() const;
 

@@ -31,7 +31,7 @@ class Pool {
   // read is then tried once more on a fresh one. Throws StoreAway if the database cannot be reached, and StoreError for any other PgFault.
   template <class Use>
   auto read(Use use) -> decltype(use(std::declval<Connection&>())) {
-    const WorkPool::Waiting waiting;
+    const WorkPool::BlockingScope blocking;
     for (int tries = 0;; ++tries) {
       Lease lease(*this);
       try {
@@ -46,7 +46,7 @@ class Pool {
   // The same for writes, which are tried only once.
   template <class Use>
   auto write(Use use) -> decltype(use(std::declval<Connection&>())) {
-    const WorkPool::Waiting waiting;
+    const WorkPool::BlockingScope blocking;
     Lease lease(*this);
     try {
       return use(*lease.connection);

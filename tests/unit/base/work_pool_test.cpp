@@ -113,7 +113,7 @@ TEST(WorkPool, WhileThreadsWait_OthersWorkInTheirPlace) {
   std::shared_future<void> gone = let_go.get_future().share();
   for (int i = 0; i < 3; ++i) {
     pool.post([gone](std::size_t) {
-      const WorkPool::Waiting waiting;
+      const WorkPool::BlockingScope blocking;
       gone.wait();
     });
   }

@@ -115,14 +115,14 @@ TEST_F(CommitQueueTest, WhatWaitsDuringACommit_GoesTogetherInOrder) {
   ASSERT_TRUE(queue.submit(write(), note(0)));
   store_.wait_until_inside(1);
   for (int i = 1; i <= 5; ++i) ASSERT_TRUE(queue.submit(write(), note(i)));
-  EXPECT_EQ(queue.waiting().items, 5u);
+  EXPECT_EQ(queue.depth().items, 5u);
   store_.open();
   queue.drain();
   EXPECT_THAT(store_.sizes(), ElementsAre(1, 5));
   EXPECT_THAT(told_, ElementsAre(0, 1, 2, 3, 4, 5));
   EXPECT_THAT(batches_, ElementsAre(1, 5));
-  EXPECT_EQ(queue.waiting().items, 0u);
-  EXPECT_EQ(queue.waiting().bytes, 0u);
+  EXPECT_EQ(queue.depth().items, 0u);
+  EXPECT_EQ(queue.depth().bytes, 0u);
 }
 
 TEST_F(CommitQueueTest, ATenantThatFloods_HoldsUpOnlyItself) {
