@@ -235,22 +235,22 @@ Result<std::string> Reads::json(const Admission& admission, Lease& lease) {
   }
 }
 
-Result<Reads::Asked> Reads::asked(const Admission& admission, std::optional<std::uint32_t> revision) {
+Result<Reads::RequestedRun> Reads::requested_run(const Admission& admission, std::optional<std::uint32_t> revision) {
   const std::string& id = admission.parameters.at(0);
   const model::TenantId tenant = admission.principal->tenant;
   auto current = store_.run_head(tenant, id, std::nullopt);
   if (!current) return not_there("run with the runId", id);
-  if (!revision || *revision == current->revision) return Asked{std::move(*current), false};
+  if (!revision || *revision == current->revision) return RequestedRun{std::move(*current), false};
   auto previous = store_.run_head(tenant, id, revision);
   if (!previous) return not_there("revision of run \"" + id + "\":", std::to_string(*revision));
-  return Asked{std::move(*previous), true};
+  return RequestedRun{std::move(*previous), true};
 }
 
-Result<model::RunRecord> Reads::whole(const Admission& admission, const Asked& asked, Lease& lease) {
+Result<model::RunRecord> Reads::whole(const Admission& admission, const RequestedRun& requested, Lease& lease) {
   const std::string& id = admission.parameters.at(0);
   const model::TenantId tenant = admission.principal->tenant;
-  if (!lease.try_resize(asked.head.json_bytes)) return ingest::no_room_for_reply(asked.head.json_bytes);
-  auto run = asked.previous ? store_.find_revision(tenant, id, asked.head.revision) : store_.find_run(tenant, id);
+  if (!lease.try_resize(requested.head.json_bytes)) return ingest::no_room_for_reply(requested.head.json_bytes);
+  auto run = requested.previous ? store_.find_revision(tenant, id, requested.head.revision) : store_.find_run(tenant, id);
   if (!run) return not_there("run with the runId", id);
   return std::move(*run);
 }
@@ -258,7 +258,7 @@ Result<model::RunRecord> Reads::whole(const Admission& admission, const Asked& a
 Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
   auto query = run_query(admission.query);
   if (!query.ok()) return std::move(query.error());
-  auto found = asked(admission, query->revision);
+  auto found = requested_run(admission, query->revision);
   if (!found.ok()) return std::move(found.error());
   const model::TenantId tenant = admission.principal->tenant;
   if (query->head) {
@@ -276,7 +276,7 @@ Result<std::string> Reads::run(const Admission& admission, Lease& lease) {
 Result<std::string> Reads::run_mapping(const Admission& admission, Lease& lease) {
   if (!admission.query.empty())
     return bad_query("the query of a mapping has no members, got \"" + admission.query[0].first.substr(0, 80) + "\"");
-  auto found = asked(admission, std::nullopt);
+  auto found = requested_run(admission, std::nullopt);
   if (!found.ok()) return std::move(found.error());
   const model::RunRecord& head = found->head;
   if (head.source != model::RunSource::otlp) return not_there("mapping of a run that did not come from OpenTelemetry:", head.run_id);
@@ -297,7 +297,7 @@ Result<model::RunRecord> Reads::run_of_revision(const Admission& admission, std:
     const std::string name = query->head ? "view" : "maxText";
     return bad_query("the query of " + std::string(what) + " has no member \"" + name + "\"; the only query parameter here is revision");
   }
-  auto found = asked(admission, query->revision);
+  auto found = requested_run(admission, query->revision);
   if (!found.ok()) return std::move(found.error());
   return whole(admission, *found, lease);
 }

@@ -79,12 +79,12 @@ class Reads {
   Result<std::string> json(const Admission& admission, Lease& lease);
   Result<Answer> guardrail(const Admission& admission, Lease lease);
   // The head of a run in the requested revision.
-  struct Asked {
+  struct RequestedRun {
     model::RunRecord head;
     bool previous = false;  // not the current revision
   };
-  Result<Asked> asked(const Admission& admission, std::optional<std::uint32_t> revision);
-  Result<model::RunRecord> whole(const Admission& admission, const Asked& asked, Lease& lease);
+  Result<RequestedRun> requested_run(const Admission& admission, std::optional<std::uint32_t> revision);
+  Result<model::RunRecord> whole(const Admission& admission, const RequestedRun& requested, Lease& lease);
   Result<std::string> run(const Admission& admission, Lease& lease);
   Result<std::string> run_mapping(const Admission& admission, Lease& lease);
   Result<model::RunRecord> run_of_revision(const Admission& admission, std::string_view what, Lease& lease);

@@ -29,11 +29,11 @@ Error overloaded() {
 }
 
 // A request between its body and its answer.
-struct Asked : std::enable_shared_from_this<Asked> {
+struct PendingWebhookRequest : std::enable_shared_from_this<PendingWebhookRequest> {
   using Answer = Result<http::Reply>;
 
-  Asked(ApiParts& of, Admission to, std::string id, std::string text, http::Responder back, FairBudget::Lease held, FairBudget::Lease reply,
-        Permit permitted)
+  PendingWebhookRequest(ApiParts& of, Admission to, std::string id, std::string text, http::Responder back, FairBudget::Lease held,
+                        FairBudget::Lease reply, Permit permitted)
       : parts(of),
         admission(std::move(to)),
         request_id(std::move(id)),
@@ -58,16 +58,16 @@ struct Asked : std::enable_shared_from_this<Asked> {
   }
 
   // Runs `work` between the writer's batches, unless the key has become invalid.
-  void write(std::function<std::optional<Answer>(Asked&)> work) {
-    parts.webhooks.queue.run_between([asked = shared_from_this(), work = std::move(work)] {
+  void write(std::function<std::optional<Answer>(PendingWebhookRequest&)> work) {
+    parts.webhooks.queue.run_between([pending = shared_from_this(), work = std::move(work)] {
       std::optional<Answer> answer;
       try {
-        const auto refusal = asked->permit ? (*asked->permit)() : std::nullopt;
-        answer = refusal ? Answer(*refusal) : work(*asked);
+        const auto refusal = pending->permit ? (*pending->permit)() : std::nullopt;
+        answer = refusal ? Answer(*refusal) : work(*pending);
       } catch (const store::StoreError& fault) {
         answer = Answer(store_problem(fault, Code::unavailable));  // the transaction was rolled back
       }
-      if (answer) asked->answer(std::move(*answer));
+      if (answer) pending->answer(std::move(*answer));
     });
   }
 
@@ -90,13 +90,13 @@ struct Asked : std::enable_shared_from_this<Asked> {
   Permit permit;
 };
 
-Asked::Answer queued(std::uint64_t count) {
+PendingWebhookRequest::Answer queued(std::uint64_t count) {
   std::string text;
   JsonWriter(text).begin_object().key("queued").integer(static_cast<std::int64_t>(count)).end_object();
   return reply_of(202, std::move(text));
 }
 
-Asked::Answer Asked::list() const {
+PendingWebhookRequest::Answer PendingWebhookRequest::list() const {
   auto query = ListQuery::read_page(admission.query, "/v1/webhooks");
   if (!query.ok()) return std::move(query.error());
   const auto range = query->range(tenant(), parts.webhooks.seal);
@@ -120,13 +120,13 @@ Asked::Answer Asked::list() const {
   return reply_of(200, std::move(text));
 }
 
-Asked::Answer Asked::show() const {
+PendingWebhookRequest::Answer PendingWebhookRequest::show() const {
   const auto endpoint = webhooks().find_endpoint(tenant(), endpoint_id());
   if (!endpoint) return no_such_webhook();
   return reply_of(200, webhooks::endpoint_json(*endpoint, webhooks::SecretToo::no));
 }
 
-Asked::Answer Asked::deliveries() const {
+PendingWebhookRequest::Answer PendingWebhookRequest::deliveries() const {
   auto query = ListQuery::read(admission.query, {"state"}, "/v1/webhooks/" + endpoint_id() + "/deliveries");
   if (!query.ok()) return std::move(query.error());
   auto range = query->range(tenant(), parts.webhooks.seal);
@@ -151,15 +151,15 @@ Asked::Answer Asked::deliveries() const {
 }
 
 // The sending thread resolves the addresses without blocking.
-void Asked::add() {
+void PendingWebhookRequest::add() {
   auto read = webhooks::read_endpoint_request(body, parts.webhooks.dispatcher.rules());
   if (!read.ok()) return answer(std::move(read.error()));
   const std::string url = read->url;
   parts.webhooks.dispatcher.check_addresses(
-      url, [asked = shared_from_this(), endpoint = std::move(*read)](const std::string& fault) mutable {
-        if (!fault.empty()) return asked->answer(webhooks::address_not_allowed(endpoint.url));
+      url, [pending = shared_from_this(), endpoint = std::move(*read)](const std::string& fault) mutable {
+        if (!fault.empty()) return pending->answer(webhooks::address_not_allowed(endpoint.url));
         endpoint.secret = webhooks::make_secret();
-        asked->write([endpoint = std::move(endpoint)](Asked& in) -> std::optional<Answer> {
+        pending->write([endpoint = std::move(endpoint)](PendingWebhookRequest& in) -> std::optional<Answer> {
           auto added = in.webhooks().add_endpoint(in.tenant(), endpoint);
           if (!added.ok()) return Answer(std::move(added.error()));
           http::Reply reply = reply_of(201, webhooks::endpoint_json(*added, webhooks::SecretToo::yes));
@@ -170,10 +170,10 @@ void Asked::add() {
       });
 }
 
-void Asked::rotate() {
+void PendingWebhookRequest::rotate() {
   const auto overlap_ms = webhooks::read_rotation(body);
   if (!overlap_ms.ok()) return answer(overlap_ms.error());
-  write([overlap_ms = *overlap_ms](Asked& in) -> std::optional<Answer> {
+  write([overlap_ms = *overlap_ms](PendingWebhookRequest& in) -> std::optional<Answer> {
     const std::int64_t now_ms = in.parts.clock.wall_ms();
     Status rotated = Nothing{};
     const auto changed = in.webhooks().change_endpoint(in.tenant(), in.endpoint_id(),
@@ -186,9 +186,9 @@ void Asked::rotate() {
   });
 }
 
-void Asked::set_disabled(model::Endpoint::Disabled disabled) {
+void PendingWebhookRequest::set_disabled(model::Endpoint::Disabled disabled) {
   if (Status status = webhooks::check_nothing_asked(body); !status.ok()) return answer(std::move(status.error()));
-  write([disabled](Asked& in) -> std::optional<Answer> {
+  write([disabled](PendingWebhookRequest& in) -> std::optional<Answer> {
     const auto changed = in.webhooks().change_endpoint(in.tenant(), in.endpoint_id(),
                                                        [&](model::Endpoint& one) { webhooks::set_disabled(one, disabled); });
     if (!changed) return Answer(in.no_such_webhook());
@@ -196,10 +196,10 @@ void Asked::set_disabled(model::Endpoint::Disabled disabled) {
   });
 }
 
-void Asked::replay() {
+void PendingWebhookRequest::replay() {
   const auto wanted = webhooks::read_replay(body);
   if (!wanted.ok()) return answer(wanted.error());
-  write([wanted = *wanted](Asked& in) -> std::optional<Answer> {
+  write([wanted = *wanted](PendingWebhookRequest& in) -> std::optional<Answer> {
     const auto endpoint = in.webhooks().find_endpoint(in.tenant(), in.endpoint_id());
     if (!endpoint) return Answer(in.no_such_webhook());
     if (wanted.delivery_id.empty()) return in.replay_dead(endpoint->key, {wanted.since_ms, 0}, 0);
@@ -209,40 +209,41 @@ void Asked::replay() {
 }
 
 // Works in slices, each between the writer's batches.
-std::optional<Asked::Answer> Asked::replay_dead(const model::RecordKey& endpoint, const model::RecordKey& from, std::uint64_t before) {
+std::optional<PendingWebhookRequest::Answer> PendingWebhookRequest::replay_dead(const model::RecordKey& endpoint,
+                                                                                const model::RecordKey& from, std::uint64_t before) {
   const auto replayed = webhooks().replay_dead(tenant(), endpoint, from, kReplayedAtOnce);
   const std::uint64_t count = before + replayed.queued;
   if (!replayed.next) return queued(count);
-  write([endpoint, next = *replayed.next, count](Asked& in) { return in.replay_dead(endpoint, next, count); });
+  write([endpoint, next = *replayed.next, count](PendingWebhookRequest& in) { return in.replay_dead(endpoint, next, count); });
   return std::nullopt;
 }
 
-void remove(Asked& asked) {
-  asked.write([](Asked& in) -> std::optional<Asked::Answer> {
-    if (!in.webhooks().remove_endpoint(in.tenant(), in.endpoint_id())) return Asked::Answer(in.no_such_webhook());
-    return Asked::Answer(reply_of(204, {}));
+void remove(PendingWebhookRequest& pending) {
+  pending.write([](PendingWebhookRequest& in) -> std::optional<PendingWebhookRequest::Answer> {
+    if (!in.webhooks().remove_endpoint(in.tenant(), in.endpoint_id())) return PendingWebhookRequest::Answer(in.no_such_webhook());
+    return PendingWebhookRequest::Answer(reply_of(204, {}));
   });
 }
 
-void test(Asked& asked) {
-  if (Status status = webhooks::check_nothing_asked(asked.body); !status.ok()) return asked.answer(std::move(status.error()));
-  asked.write([](Asked& in) -> std::optional<Asked::Answer> {
+void test(PendingWebhookRequest& pending) {
+  if (Status status = webhooks::check_nothing_asked(pending.body); !status.ok()) return pending.answer(std::move(status.error()));
+  pending.write([](PendingWebhookRequest& in) -> std::optional<PendingWebhookRequest::Answer> {
     const auto endpoint = in.webhooks().find_endpoint(in.tenant(), in.endpoint_id());
-    if (!endpoint || !in.webhooks().queue_test(in.tenant(), endpoint->key)) return Asked::Answer(in.no_such_webhook());
+    if (!endpoint || !in.webhooks().queue_test(in.tenant(), endpoint->key)) return PendingWebhookRequest::Answer(in.no_such_webhook());
     return queued(1);
   });
 }
 
-void take(Asked& asked, const std::string& method) {
-  switch (asked.admission.route->id) {
-    case RouteId::webhooks: return method == "POST" ? asked.add() : asked.answer(asked.list());
-    case RouteId::webhook: return method == "DELETE" ? remove(asked) : asked.answer(asked.show());
-    case RouteId::webhook_rotate: return asked.rotate();
-    case RouteId::webhook_test: return test(asked);
-    case RouteId::webhook_enable: return asked.set_disabled(model::Endpoint::Disabled::no);
-    case RouteId::webhook_disable: return asked.set_disabled(model::Endpoint::Disabled::asked);
-    case RouteId::webhook_replay: return asked.replay();
-    default: return asked.answer(asked.deliveries());
+void take(PendingWebhookRequest& pending, const std::string& method) {
+  switch (pending.admission.route->id) {
+    case RouteId::webhooks: return method == "POST" ? pending.add() : pending.answer(pending.list());
+    case RouteId::webhook: return method == "DELETE" ? remove(pending) : pending.answer(pending.show());
+    case RouteId::webhook_rotate: return pending.rotate();
+    case RouteId::webhook_test: return test(pending);
+    case RouteId::webhook_enable: return pending.set_disabled(model::Endpoint::Disabled::no);
+    case RouteId::webhook_disable: return pending.set_disabled(model::Endpoint::Disabled::asked);
+    case RouteId::webhook_replay: return pending.replay();
+    default: return pending.answer(pending.deliveries());
   }
 }
 
@@ -256,14 +257,14 @@ void WebhookRequestHandler::on_body(std::string body, http::Responder responder)
   auto lease = parts().in_flight.take(tenant, body.size());
   auto reply_lease = parts().replies.reads.take(tenant, kReplyBytes);
   if (!lease || !reply_lease) return responder.send(http::problem(overloaded(), request_id()));
-  const auto asked = std::make_shared<Asked>(parts(), admission(), request_id(), std::move(body), std::move(responder), std::move(*lease),
-                                             std::move(*reply_lease), permit());
+  const auto pending = std::make_shared<PendingWebhookRequest>(parts(), admission(), request_id(), std::move(body), std::move(responder),
+                                                               std::move(*lease), std::move(*reply_lease), permit());
   parts().pool.post(
-      [asked, method = method_](std::size_t) {
+      [pending, method = method_](std::size_t) {
         try {
-          take(*asked, method);
+          take(*pending, method);
         } catch (const store::StoreError& fault) {
-          asked->answer(store_problem(fault, Code::unavailable));
+          pending->answer(store_problem(fault, Code::unavailable));
         }
       },
       tenant);

@@ -31,8 +31,8 @@ constexpr std::int64_t kLongestPauseMs = 300'000;
 constexpr std::uint32_t kTellingFailures = 5;  // in a row: then the endpoint is reported as failing, whatever the reason
 const std::vector<std::int64_t> kRetryMs{1'000, 5'000, 30'000, 300'000};
 
-// The data needed to process an answer.
-struct Asked {
+// A question from its claim until its answer is processed.
+struct OpinionJob {
   model::TenantId tenant = 0;
   model::Opinion opinion;
   const model::OpinionPrompt* prompt = nullptr;
@@ -169,113 +169,113 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
   }
 
   void ask(model::TenantId tenant, model::Opinion opinion) {
-    Asked asked;
-    asked.tenant = tenant;
-    asked.prompt = parts_.prompts.find(opinion.detector_key);
-    asked.opinion = std::move(opinion);
-    if (asked.prompt == nullptr) return settle_unasked(asked, "no_prompt");
-    const auto record = parts_.records.run_at(tenant, asked.opinion.run);
-    if (!record) return settle_unasked(asked, "run_deleted");
-    if (record->revision != asked.opinion.revision) return settle_unasked(asked, "run_revised");
-    if (asked.opinion.of_alarm) {
-      const auto failure = parts_.records.find_failure(tenant, asked.opinion.failure_id);
-      if (!failure) return settle_unasked(asked, "record_deleted");
-      asked.failure_json = failure->json;
-      if (!failure->shadow) asked.cluster_id = model::cluster_id(model::cluster_key(failure->fingerprint));
+    OpinionJob job;
+    job.tenant = tenant;
+    job.prompt = parts_.prompts.find(opinion.detector_key);
+    job.opinion = std::move(opinion);
+    if (job.prompt == nullptr) return settle_unasked(job, "no_prompt");
+    const auto record = parts_.records.run_at(tenant, job.opinion.run);
+    if (!record) return settle_unasked(job, "run_deleted");
+    if (record->revision != job.opinion.revision) return settle_unasked(job, "run_revised");
+    if (job.opinion.of_alarm) {
+      const auto failure = parts_.records.find_failure(tenant, job.opinion.failure_id);
+      if (!failure) return settle_unasked(job, "record_deleted");
+      job.failure_json = failure->json;
+      if (!failure->shadow) job.cluster_id = model::cluster_id(model::cluster_key(failure->fingerprint));
     } else if (record->revision > 1) {
-      asked.reviews = parts_.reviews.reviews_of_run(tenant, asked.opinion.run);
+      job.reviews = parts_.reviews.reviews_of_run(tenant, job.opinion.run);
     }
     auto run = read_document(record->document, record->run_id);
-    if (!run.ok()) return settle_unasked(asked, "run_unreadable");
-    asked.executed_ms = record->executed_ms;
-    asked.run = std::make_shared<const model::Run>(std::move(*run));
-    asked.format = format_;
-    send(std::move(asked));
+    if (!run.ok()) return settle_unasked(job, "run_unreadable");
+    job.executed_ms = record->executed_ms;
+    job.run = std::make_shared<const model::Run>(std::move(*run));
+    job.format = format_;
+    send(std::move(job));
   }
 
-  void send(Asked asked) {
+  void send(OpinionJob job) {
     const WorkerSettings now = settings();
     RequestSettings request_settings;
     request_settings.model = endpoint_.model;
     request_settings.max_input_tokens = now.max_input_tokens;
-    request_settings.format = asked.format;
+    request_settings.format = job.format;
     const auto nonce = make_nonce();
     if (!nonce.ok()) throw std::runtime_error(nonce.error().detail);  // retried after its lease
-    auto request = make_request({parts_.prompts.frame, *asked.prompt, asked.opinion, *asked.run, focus_of(asked.opinion, asked.failure_json)},
+    auto request = make_request({parts_.prompts.frame, *job.prompt, job.opinion, *job.run, focus_of(job.opinion, job.failure_json)},
                                 request_settings, *nonce);
-    if (!request.ok()) return settle_unasked(asked, "no_room_for_prompt");
-    asked.estimated_tokens = request->input_tokens;
-    asked.sent_ns = now_ns();
-    budget_.asked(asked.estimated_tokens, now_ms());
+    if (!request.ok()) return settle_unasked(job, "no_room_for_prompt");
+    job.estimated_tokens = request->input_tokens;
+    job.sent_ns = now_ns();
+    budget_.asked(job.estimated_tokens, now_ms());
     parts_.on_asked();
     const std::uint64_t number = ++numbers_;
-    sender_.post(number, to_send_request(endpoint_, now.api_key, asked.opinion, std::move(request->body)));
-    sending_.emplace(number, std::move(asked));
+    sender_.post(number, to_send_request(endpoint_, now.api_key, job.opinion, std::move(request->body)));
+    sending_.emplace(number, std::move(job));
   }
 
   void ended(http_client::SendResult result) {
     const auto found = sending_.find(result.id);
-    Asked asked = std::move(found->second);
+    OpinionJob job = std::move(found->second);
     sending_.erase(found);
     looked_ns_ = 0;  // a slot is free
     const Usage used = result.status / 100 == 2 ? read_usage(result.body) : Usage{};
     // An answer without token usage counts as estimated; a refused request counts as none.
-    const std::uint64_t unsaid = result.status == 0 || result.status / 100 == 2 ? asked.estimated_tokens : 0;
-    budget_.ended(asked.estimated_tokens, used.all() > 0 ? used.all() : unsaid, now_ms());
+    const std::uint64_t unsaid = result.status == 0 || result.status / 100 == 2 ? job.estimated_tokens : 0;
+    budget_.ended(job.estimated_tokens, used.all() > 0 ? used.all() : unsaid, now_ms());
     if (used.all() > 0) parts_.on_tokens(used.prompt, used.completion);
-    if (asked.format == AnswerFormat::json_schema && refuses_format(result)) {
-      asked.format = AnswerFormat::none;
-      if (now_ns() - asked.sent_ns < kLeaseBeyondTimeoutMs / 2 * 1'000'000) return send(std::move(asked));
+    if (job.format == AnswerFormat::json_schema && refuses_format(result)) {
+      job.format = AnswerFormat::none;
+      if (now_ns() - job.sent_ns < kLeaseBeyondTimeoutMs / 2 * 1'000'000) return send(std::move(job));
       format_ = AnswerFormat::none;  // the lease may end before another answer, so this applies from the next question on
     }
-    if (!result.error.empty()) return failed(std::move(asked), fault_of(result), result.retry_after);
+    if (!result.error.empty()) return failed(std::move(job), fault_of(result), result.retry_after);
     auto answer = read_answer(result.body);
-    if (!answer.ok()) return failed(std::move(asked), {"unreadable_answer", false}, {});
-    format_ = asked.format;  // the format that this endpoint accepts
+    if (!answer.ok()) return failed(std::move(job), {"unreadable_answer", false}, {});
+    format_ = job.format;  // the format that this endpoint accepts
     recovered();
-    answered(std::move(asked), std::move(*answer));
+    answered(std::move(job), std::move(*answer));
   }
 
-  void answered(Asked asked, Answer answer) {
+  void answered(OpinionJob job, Answer answer) {
     const WorkerSettings now = settings();
-    const std::int64_t elapsed_ms = (now_ns() - asked.sent_ns) / 1'000'000;
+    const std::int64_t elapsed_ms = (now_ns() - job.sent_ns) / 1'000'000;
     const std::int64_t at_ms = parts_.clock.wall_ms();
-    Answer checked = with_checked_quotes(std::move(answer), *asked.run);
+    Answer checked = with_checked_quotes(std::move(answer), *job.run);
     const char* const verdict = name(checked.said);
     const OutcomeKeys keys{{at_ms, parts_.records.next_seq()}, parts_.records.next_seq()};
-    Answered all{asked.tenant,
-                 std::move(asked.opinion),
-                 *asked.prompt,
-                 model::prompt_version(parts_.prompts.frame, *asked.prompt),
+    Answered all{job.tenant,
+                 std::move(job.opinion),
+                 *job.prompt,
+                 model::prompt_version(parts_.prompts.frame, *job.prompt),
                  std::move(checked),
                  elapsed_ms,
-                 asked.executed_ms,
-                 std::move(asked.cluster_id),
-                 std::move(asked.reviews)};
-    writes_.push_back({outcome_of(std::move(all), *asked.run, {endpoint_.model, now.may_confirm, now.may_silence}, keys), verdict});
+                 job.executed_ms,
+                 std::move(job.cluster_id),
+                 std::move(job.reviews)};
+    writes_.push_back({outcome_of(std::move(all), *job.run, {endpoint_.model, now.may_confirm, now.may_silence}, keys), verdict});
   }
 
-  void failed(Asked asked, const EndpointFault& fault, const std::string& retry_after) {
+  void failed(OpinionJob job, const EndpointFault& fault, const std::string& retry_after) {
     const std::int64_t wall_ms = parts_.clock.wall_ms();
     const auto retry_after_ms = http_client::read_retry_after(retry_after, wall_ms);
     parts_.on_failure(fault.reason);
     note_failure(fault, retry_after_ms.value_or(0));
-    model::Opinion& opinion = asked.opinion;
+    model::Opinion& opinion = job.opinion;
     opinion.attempts += 1;
     opinion.last_error = fault.reason;
     const double chance = std::uniform_real_distribution<double>(0, 1)(random_);
     const auto next_ms = http_client::next_attempt_ms(kRetryMs, opinion.attempts, chance, retry_after_ms, wall_ms);
     opinion.due_ms = next_ms.value_or(0);
     if (!next_ms) give_up(opinion);
-    writes_.push_back({{asked.tenant, std::move(opinion), std::nullopt, {}}, {}});
+    writes_.push_back({{job.tenant, std::move(opinion), std::nullopt, {}}, {}});
   }
 
   // The model was not asked and will not be.
-  void settle_unasked(Asked& asked, const char* why) {
-    asked.opinion.last_error = why;
-    asked.opinion.due_ms = 0;
-    asked.opinion.state = model::OpinionState::dead;
-    writes_.push_back({{asked.tenant, std::move(asked.opinion), std::nullopt, {}}, {}});
+  void settle_unasked(OpinionJob& job, const char* why) {
+    job.opinion.last_error = why;
+    job.opinion.due_ms = 0;
+    job.opinion.state = model::OpinionState::dead;
+    writes_.push_back({{job.tenant, std::move(job.opinion), std::nullopt, {}}, {}});
   }
 
   void give_up(model::Opinion& opinion) {
@@ -389,7 +389,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
   std::atomic<bool> stopping_{false};
 
   // Used on the worker's thread only:
-  std::map<std::uint64_t, Asked> sending_;  // by request number
+  std::map<std::uint64_t, OpinionJob> sending_;  // by request number
   std::vector<Settled> writes_;             // to be submitted
   std::size_t writing_ = 0;                 // submitted and not yet settled
   AnswerFormat format_ = AnswerFormat::json_schema;

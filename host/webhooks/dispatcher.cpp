@@ -56,14 +56,14 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     const MutexLock lock(mutex_);
     closed_ = true;
     answers_.clear();  // they hold references to this object
-    asked_.clear();
+    address_checks_.clear();
   }
 
   void check_addresses(std::string url, std::function<void(std::string)> done) {
     {
       const MutexLock lock(mutex_);
       if (closed_) return;
-      asked_.push_back({std::move(url), std::move(done)});
+      address_checks_.push_back({std::move(url), std::move(done)});
     }
     sender_.wake();
   }
@@ -81,7 +81,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     model::Endpoint endpoint;
     model::Delivery delivery;
   };
-  struct Asked {
+  struct AddressCheck {
     std::string url;
     std::function<void(std::string)> done;
   };
@@ -241,9 +241,9 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   }
 
   void ended(const http_client::SendResult& result) {
-    if (const auto asked = checking_.find(result.id); asked != checking_.end()) {
-      const auto done = std::move(asked->second);
-      checking_.erase(asked);
+    if (const auto check = checking_.find(result.id); check != checking_.end()) {
+      const auto done = std::move(check->second);
+      checking_.erase(check);
       return done(result.error);
     }
     const auto found = sending_.find(result.id);
@@ -336,14 +336,15 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
 
   void take_answers() {
     std::vector<std::function<void()>> answers;
-    std::vector<Asked> asked;
+    std::vector<AddressCheck> next;
     {
       const MutexLock lock(mutex_);
       std::swap(answers, answers_);
-      for (; !asked_.empty() && checking_.size() + asked.size() < kMostChecks; asked_.pop_front()) asked.push_back(std::move(asked_.front()));
+      for (; !address_checks_.empty() && checking_.size() + next.size() < kMostChecks; address_checks_.pop_front())
+        next.push_back(std::move(address_checks_.front()));
     }
     for (const auto& one : answers) one();
-    for (Asked& one : asked) {
+    for (AddressCheck& one : next) {
       checking_.emplace(++numbers_, std::move(one.done));
       sender_.check(numbers_, one.url);
     }
@@ -420,7 +421,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
 
   mutable Mutex mutex_;
   std::vector<std::function<void()>> answers_ RW_GUARDED_BY(mutex_);
-  std::deque<Asked> asked_ RW_GUARDED_BY(mutex_);
+  std::deque<AddressCheck> address_checks_ RW_GUARDED_BY(mutex_);
   DispatchState state_ RW_GUARDED_BY(mutex_);
   bool closed_ RW_GUARDED_BY(mutex_) = false;
   std::thread thread_;
