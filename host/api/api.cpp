@@ -463,28 +463,27 @@ std::variant<Reply, http::Accepted> Api::on_head(const http::RequestHead& head) 
   return accepted;
 }
 
-void Api::on_answered(const http::Answered& answered) {
-  const auto* request_handler = static_cast<const RequestHandler*>(answered.request_handler);
+void Api::on_answered(const http::AccessRecord& record) {
+  const auto* request_handler = static_cast<const RequestHandler*>(record.request_handler);
   const Admission* admission = request_handler == nullptr ? nullptr : &request_handler->admission();
   const std::string_view route = admission == nullptr ? "refused" : admission->route->pattern;
   const std::string_view tenant =
       admission == nullptr || !admission->principal ? std::string_view() : std::string_view(admission->principal->tenant_name);
-  parts_.metrics.request(route, answered.status, static_cast<double>(answered.elapsed_us) / 1e6, answered.request_bytes,
-                         answered.answer_bytes);
-  const std::string_view method = answered.head == nullptr ? std::string_view() : std::string_view(answered.head->method).substr(0, 32);
-  const std::string_view path = answered.head == nullptr ? std::string_view() : std::string_view(answered.head->path).substr(0, 512);
+  parts_.metrics.request(route, record.status, static_cast<double>(record.elapsed_us) / 1e6, record.request_bytes, record.answer_bytes);
+  const std::string_view method = record.head == nullptr ? std::string_view() : std::string_view(record.head->method).substr(0, 32);
+  const std::string_view path = record.head == nullptr ? std::string_view() : std::string_view(record.head->path).substr(0, 512);
   parts_.log.write(LogLevel::info, "request",
-                   {{"requestId", std::string_view(answered.request_id)},
+                   {{"requestId", std::string_view(record.request_id)},
                     {"tenant", tenant},
                     {"method", method},
                     {"path", path},
                     {"route", route},
-                    {"status", std::int64_t{answered.status}},
-                    {"bytes", static_cast<std::int64_t>(answered.request_bytes)},
-                    {"answerBytes", static_cast<std::int64_t>(answered.answer_bytes)},
-                    {"micros", answered.elapsed_us},
-                    {"client", std::string_view(answered.client)},
-                    {"delivered", answered.delivered}});
+                    {"status", std::int64_t{record.status}},
+                    {"bytes", static_cast<std::int64_t>(record.request_bytes)},
+                    {"answerBytes", static_cast<std::int64_t>(record.answer_bytes)},
+                    {"micros", record.elapsed_us},
+                    {"client", std::string_view(record.client)},
+                    {"delivered", record.delivered}});
 }
 
 }  // namespace runwarden::api

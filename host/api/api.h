@@ -80,7 +80,7 @@ class Api final : public http::Handler {
   Api(ApiParts& parts, Serves serves) : parts_(parts), serves_(serves) {}
 
   std::variant<http::Reply, http::Accepted> on_head(const http::RequestHead& head) override;
-  void on_answered(const http::Answered& answered) override;
+  void on_answered(const http::AccessRecord& record) override;
 
  private:
   bool here(const Route& route) const;

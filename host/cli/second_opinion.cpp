@@ -230,15 +230,15 @@ bool Trial::ask(const model::OpinionPrompt& prompt, TriedQuestion question, cons
     return false;
   }
   const std::int64_t now_ms = clock_.wall_ms();
-  opinion::Answered answered{.tenant = 0,
-                             .opinion = std::move(question.opinion),
-                             .prompt = prompt,
-                             .prompt_version = model::prompt_version(prompts_.frame, prompt),
-                             .answer = opinion::with_checked_quotes(std::move(*answer), run),
-                             .elapsed_ms = elapsed_ms,
-                             .executed_ms = now_ms,
-                             .cluster_id = {},
-                             .reviews = {}};
+  opinion::AnsweredOpinion answered{.tenant = 0,
+                                    .opinion = std::move(question.opinion),
+                                    .prompt = prompt,
+                                    .prompt_version = model::prompt_version(prompts_.frame, prompt),
+                                    .answer = opinion::with_checked_quotes(std::move(*answer), run),
+                                    .elapsed_ms = elapsed_ms,
+                                    .executed_ms = now_ms,
+                                    .cluster_id = {},
+                                    .reviews = {}};
   const store::OpinionWrite write = opinion::outcome_of(
       std::move(answered), run, {with_->endpoint.model, with_->worker.may_confirm, with_->worker.may_silence}, {{now_ms, 1}, 2});
   print_part("answer", write.opinion.review);

@@ -36,14 +36,14 @@ Error too_large(std::uint64_t limit, std::string_view name, std::string_view rem
 
 }  // namespace
 
-void report(WorkerContext& context, const Request* request, Answered answered) {
+void report(WorkerContext& context, const Request* request, AccessRecord record) {
   if (request) {
-    answered.head = request->framed ? &request->head : nullptr;
-    answered.request_handler = request->request_handler.get();
-    answered.request_bytes = request->body_wire_bytes;
+    record.head = request->framed ? &request->head : nullptr;
+    record.request_handler = request->request_handler.get();
+    record.request_bytes = request->body_wire_bytes;
   }
-  if (!answered.delivered) context.counters.answers_dropped.fetch_add(1, std::memory_order_relaxed);
-  context.handler.on_answered(answered);
+  if (!record.delivered) context.counters.answers_dropped.fetch_add(1, std::memory_order_relaxed);
+  context.handler.on_answered(record);
 }
 
 Connection::Connection(WorkerContext& context, UniqueFd socket, const IpAddress& peer, std::uint64_t id)
@@ -435,18 +435,18 @@ void Connection::flush() {
 }
 
 void Connection::finish_answer() {
-  Answered answered;
-  answered.request_id = request_->head.request_id;
-  answered.client = request_->head.client;
-  answered.status = out_status_;
-  answered.answer_bytes = out_at_;
-  answered.elapsed_us = (monotonic_ns() - request_->head.started_ns) / 1000;
-  answered.delivered = !dead();
+  AccessRecord record;
+  record.request_id = request_->head.request_id;
+  record.client = request_->head.client;
+  record.status = out_status_;
+  record.answer_bytes = out_at_;
+  record.elapsed_us = (monotonic_ns() - request_->head.started_ns) / 1000;
+  record.delivered = !dead();
   const auto request = std::move(request_);
   out_body_ = {};
   out_lease_ = {};
   try {
-    report(context_, request.get(), std::move(answered));
+    report(context_, request.get(), std::move(record));
   } catch (...) {
   }
   if (dead()) return;

@@ -38,7 +38,7 @@ struct WorkerContext {
   bool bodies_end = false;  // the drain is nearly over: incomplete bodies end
 };
 
-void report(WorkerContext& context, const Request* request, Answered answered);
+void report(WorkerContext& context, const Request* request, AccessRecord record);
 
 class Connection {
  public:

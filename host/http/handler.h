@@ -63,7 +63,7 @@ struct Accepted {
 };
 
 // Describes each answer that was sent or dropped, for the log and the metrics.
-struct Answered {
+struct AccessRecord {
   const RequestHead* head = nullptr;          // null if the request could not be framed
   RequestHandler* request_handler = nullptr;  // null if on_head refused
   std::string request_id, client;
@@ -79,7 +79,7 @@ class Handler {
   // [worker] Refuses the request, or decides how to read its body. A fault that ranks behind the body's size is Accepted::refusal. Called
   // before the body is read; must not block.
   virtual std::variant<Reply, Accepted> on_head(const RequestHead& head) = 0;
-  virtual void on_answered(const Answered& answered) = 0;  // [worker]
+  virtual void on_answered(const AccessRecord& record) = 0;  // [worker]
 };
 
 }  // namespace runwarden::http

@@ -232,12 +232,12 @@ void Worker::deliver(Completion completion) {
   }
   const auto orphan = orphans_.extract({completion.connection, completion.request});
   if (orphan.empty() || completion.kind == Completion::Kind::read_more) return;
-  Answered answered;
-  answered.request_id = orphan.mapped()->head.request_id;
-  answered.client = orphan.mapped()->head.client;
-  answered.status = completion.kind == Completion::Kind::answer ? completion.reply.status : 500;
-  answered.elapsed_us = (monotonic_ns() - orphan.mapped()->head.started_ns) / 1000;
-  report(context_, orphan.mapped().get(), std::move(answered));
+  AccessRecord record;
+  record.request_id = orphan.mapped()->head.request_id;
+  record.client = orphan.mapped()->head.client;
+  record.status = completion.kind == Completion::Kind::answer ? completion.reply.status : 500;
+  record.elapsed_us = (monotonic_ns() - orphan.mapped()->head.started_ns) / 1000;
+  report(context_, orphan.mapped().get(), std::move(record));
 }
 
 void Worker::tick() {

@@ -28,7 +28,7 @@ std::string title_of(const model::OpinionPrompt::FailureText& text, const std::s
   return title;
 }
 
-model::Finding finding_of(const Answered& answered, const model::Run& run, const std::string& author) {
+model::Finding finding_of(const AnsweredOpinion& answered, const model::Run& run, const std::string& author) {
   const model::Opinion& opinion = answered.opinion;
   const model::OpinionPrompt::FailureText& text = answered.prompt.failure;
   const std::string step = step_name(run, opinion.primary_step_id);
@@ -54,7 +54,7 @@ model::Finding finding_of(const Answered& answered, const model::Run& run, const
 }
 
 // A failure of an earlier revision that was reviewed keeps its key, and so its reviews.
-model::RecordKey key_of(const Answered& answered, const model::Finding& finding, const OutcomeKeys& keys) {
+model::RecordKey key_of(const AnsweredOpinion& answered, const model::Finding& finding, const OutcomeKeys& keys) {
   const std::string cluster_id = model::cluster_id(model::cluster_key(finding.fingerprint));
   for (const model::Review& review : answered.reviews) {
     const auto key = model::parse_failure_id(review.failure_id);
@@ -63,7 +63,7 @@ model::RecordKey key_of(const Answered& answered, const model::Finding& finding,
   return {answered.opinion.key.time_ms, keys.failure_seq};
 }
 
-model::FailureRecord failure_of(const Answered& answered, const model::Finding& finding, const OutcomeKeys& keys) {
+model::FailureRecord failure_of(const AnsweredOpinion& answered, const model::Finding& finding, const OutcomeKeys& keys) {
   const model::Opinion& opinion = answered.opinion;
   model::FailureRecord failure;
   failure.key = key_of(answered, finding, keys);
@@ -107,7 +107,7 @@ model::ReviewVerdict verdict_of(const model::Opinion& opinion, Said said, const 
 
 }  // namespace
 
-store::OpinionWrite outcome_of(Answered answered, const model::Run& run, const OutcomeSettings& settings, const OutcomeKeys& keys) {
+store::OpinionWrite outcome_of(AnsweredOpinion answered, const model::Run& run, const OutcomeSettings& settings, const OutcomeKeys& keys) {
   const std::string author = model::opinion_author(settings.model);
   const Said said = answered.answer.said;
   store::OpinionWrite write;

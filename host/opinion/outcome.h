@@ -24,7 +24,7 @@ struct OutcomeSettings {
 // Alarms with a higher confidence, or whose detector reported none, are never marked as false.
 constexpr double kMostSilencedConfidence = 0.9;
 
-struct Answered {
+struct AnsweredOpinion {
   model::TenantId tenant = 0;
   model::Opinion opinion;  // as claimed, with the token
   const model::OpinionPrompt& prompt;
@@ -43,6 +43,6 @@ struct OutcomeKeys {
 };
 
 // The updated candidate or alarm, with its review, and the failure of a confirmed candidate.
-store::OpinionWrite outcome_of(Answered answered, const model::Run& run, const OutcomeSettings& settings, const OutcomeKeys& keys);
+store::OpinionWrite outcome_of(AnsweredOpinion answered, const model::Run& run, const OutcomeSettings& settings, const OutcomeKeys& keys);
 
 }  // namespace runwarden::opinion

@@ -243,15 +243,15 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     Answer checked = with_checked_quotes(std::move(answer), *job.run);
     const char* const verdict = name(checked.said);
     const OutcomeKeys keys{{at_ms, parts_.records.next_seq()}, parts_.records.next_seq()};
-    Answered all{job.tenant,
-                 std::move(job.opinion),
-                 *job.prompt,
-                 model::prompt_version(parts_.prompts.frame, *job.prompt),
-                 std::move(checked),
-                 elapsed_ms,
-                 job.executed_ms,
-                 std::move(job.cluster_id),
-                 std::move(job.reviews)};
+    AnsweredOpinion all{job.tenant,
+                        std::move(job.opinion),
+                        *job.prompt,
+                        model::prompt_version(parts_.prompts.frame, *job.prompt),
+                        std::move(checked),
+                        elapsed_ms,
+                        job.executed_ms,
+                        std::move(job.cluster_id),
+                        std::move(job.reviews)};
     writes_.push_back({outcome_of(std::move(all), *job.run, {endpoint_.model, now.may_confirm, now.may_silence}, keys), verdict});
   }
 

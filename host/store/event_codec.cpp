@@ -43,16 +43,16 @@ Buffered read_buffered(std::string_view bytes) {
   return buffered;
 }
 
-bool take_answer_field(Reader& in, Answered& answered) {
+bool take_answer_field(Reader& in, IdempotentAnswer& answer) {
   switch (in.tag()) {
-    case field::identity: answered.idempotency.identity = read_digest(in); return true;
-    case field::content: answered.idempotency.content = read_digest(in); return true;
-    case field::answered_at: answered.created_ms = in.get_sint64(); return true;
-    case field::record_time: answered.record.time_ms = in.get_sint64(); return true;
-    case field::record_seq: answered.record.seq = in.get_uint64(); return true;
-    case field::revision: answered.revision = in.get_uint32(); return true;
-    case field::kind: answered.kind = read_enum(in, Answered::Kind::review); return true;
-    case field::buffered: answered.buffered = read_buffered(read_view(in)); return true;
+    case field::identity: answer.idempotency.identity = read_digest(in); return true;
+    case field::content: answer.idempotency.content = read_digest(in); return true;
+    case field::answered_at: answer.created_ms = in.get_sint64(); return true;
+    case field::record_time: answer.record.time_ms = in.get_sint64(); return true;
+    case field::record_seq: answer.record.seq = in.get_uint64(); return true;
+    case field::revision: answer.revision = in.get_uint32(); return true;
+    case field::kind: answer.kind = read_enum(in, IdempotentAnswer::Kind::review); return true;
+    case field::buffered: answer.buffered = read_buffered(read_view(in)); return true;
     default: return false;
   }
 }
@@ -97,26 +97,26 @@ std::vector<std::string> decode_events(std::string_view key, std::string_view va
   return events;
 }
 
-std::string encode_answered(std::string_view key, const Answered& answered) {
+std::string encode_answer(std::string_view key, const IdempotentAnswer& answer) {
   std::string head;
   Writer out(head);
-  add_digest(out, field::identity, answered.idempotency.identity);
-  add_digest(out, field::content, answered.idempotency.content);
-  out.add_sint64(field::answered_at, answered.created_ms);
-  out.add_sint64(field::record_time, answered.record.time_ms);
-  out.add_uint64(field::record_seq, answered.record.seq);
-  out.add_uint32(field::revision, answered.revision);
-  out.add_enum(field::kind, static_cast<std::int32_t>(answered.kind));
-  if (answered.kind == Answered::Kind::events) add_buffered(out, answered.buffered);
+  add_digest(out, field::identity, answer.idempotency.identity);
+  add_digest(out, field::content, answer.idempotency.content);
+  out.add_sint64(field::answered_at, answer.created_ms);
+  out.add_sint64(field::record_time, answer.record.time_ms);
+  out.add_uint64(field::record_seq, answer.record.seq);
+  out.add_uint32(field::revision, answer.revision);
+  out.add_enum(field::kind, static_cast<std::int32_t>(answer.kind));
+  if (answer.kind == IdempotentAnswer::Kind::events) add_buffered(out, answer.buffered);
   return seal(key, head);
 }
 
-Answered decode_answered(std::string_view key, std::string_view value) {
-  Answered answered;
-  read_fields(open_head(key, value), [&](Reader& in) { return take_answer_field(in, answered); });
-  answered.buffered.run = answered.record;
-  answered.buffered.revision = answered.revision;
-  return answered;
+IdempotentAnswer decode_answer(std::string_view key, std::string_view value) {
+  IdempotentAnswer answer;
+  read_fields(open_head(key, value), [&](Reader& in) { return take_answer_field(in, answer); });
+  answer.buffered.run = answer.record;
+  answer.buffered.revision = answer.revision;
+  return answer;
 }
 
 }  // namespace runwarden::store

@@ -26,7 +26,7 @@ EventChunk decode_events_head(std::string_view key, std::string_view value);
 std::vector<std::string> decode_events(std::string_view key, std::string_view value);
 
 // The answer to an idempotency identity: a reference to the record, not a copy; for events, also how they left their run.
-struct Answered {
+struct IdempotentAnswer {
   enum class Kind : std::uint8_t { run, events, change, policy, triage, review };
   Idempotency idempotency{};
   std::int64_t created_ms = 0;
@@ -36,7 +36,7 @@ struct Answered {
   Buffered buffered{};         // kind events
 };
 
-std::string encode_answered(std::string_view key, const Answered& answered);
-Answered decode_answered(std::string_view key, std::string_view value);
+std::string encode_answer(std::string_view key, const IdempotentAnswer& answer);
+IdempotentAnswer decode_answer(std::string_view key, std::string_view value);
 
 }  // namespace runwarden::store

@@ -559,13 +559,13 @@ void add(JsonWriter& out, const DeliveryLine& line) {
   out.end_object();
 }
 
-void add(JsonWriter& out, const Answered& answered) {
-  add_place(out, answered.record);
-  out.key("of").string(name_in(kAnswerKinds, answered.kind)).key("revision").integer(answered.revision);
-  out.key("identity").string(to_hex(answered.idempotency.identity)).key("contentSha256").string(to_hex(answered.idempotency.content));
-  out.key("createdMs").integer(answered.created_ms);
-  if (answered.kind != Answered::Kind::events) return;
-  const Buffered& buffered = answered.buffered;
+void add(JsonWriter& out, const IdempotentAnswer& answer) {
+  add_place(out, answer.record);
+  out.key("of").string(name_in(kAnswerKinds, answer.kind)).key("revision").integer(answer.revision);
+  out.key("identity").string(to_hex(answer.idempotency.identity)).key("contentSha256").string(to_hex(answer.idempotency.content));
+  out.key("createdMs").integer(answer.created_ms);
+  if (answer.kind != IdempotentAnswer::Kind::events) return;
+  const Buffered& buffered = answer.buffered;
   out.key("buffered").begin_object().key("accepted").integer(buffered.accepted).key("reopened").boolean(buffered.reopened);
   out.key("unchanged").boolean(buffered.unchanged).key("firstMs").integer(buffered.buffer.first_ms);
   out.key("lastMs").integer(buffered.buffer.last_ms).key("events").integer(buffered.buffer.events);
@@ -574,24 +574,24 @@ void add(JsonWriter& out, const Answered& answered) {
   out.end_object();
 }
 
-Answered read_answer_line(const Members& in) {
-  Answered answered;
-  answered.record = in.place();
-  answered.kind = value_in<Answered::Kind>(kAnswerKinds, in.text("of"));
-  answered.revision = in.u32("revision");
-  answered.idempotency = {in.digest("identity"), in.digest("contentSha256")};
-  answered.created_ms = in.integer("createdMs");
-  if (answered.kind != Answered::Kind::events) return answered;
+IdempotentAnswer read_answer_line(const Members& in) {
+  IdempotentAnswer answer;
+  answer.record = in.place();
+  answer.kind = value_in<IdempotentAnswer::Kind>(kAnswerKinds, in.text("of"));
+  answer.revision = in.u32("revision");
+  answer.idempotency = {in.digest("identity"), in.digest("contentSha256")};
+  answer.created_ms = in.integer("createdMs");
+  if (answer.kind != IdempotentAnswer::Kind::events) return answer;
   const Members from(in.at("buffered"));
-  Buffered& buffered = answered.buffered;
-  buffered.run = answered.record;
-  buffered.revision = answered.revision;
+  Buffered& buffered = answer.buffered;
+  buffered.run = answer.record;
+  buffered.revision = answer.revision;
   buffered.accepted = from.u32("accepted");
   buffered.reopened = from.flag("reopened");
   buffered.unchanged = from.flag("unchanged");
   buffered.buffer = {from.integer("firstMs"), from.integer("lastMs"), from.u32("events"), from.u32("former")};
   if (from.find("ends")) buffered.ends = value_in<model::Resolution>(kResolutions, from.text("ends"));
-  return answered;
+  return answer;
 }
 
 HeaderLine read_header_line(const Members& in) {
@@ -611,7 +611,7 @@ const char* kind_of(const RecordLine& record) {
                                [](const PolicyNameLine&) { return "policy_name"; }, [](const GroupLine&) { return "group"; },
                                [](const TriageLine&) { return "triage"; }, [](const ReviewLine&) { return "review"; },
                                [](const OpinionLine&) { return "opinion"; }, [](const WebhookLine&) { return "webhook"; },
-                               [](const DeliveryLine&) { return "delivery"; }, [](const Answered&) { return "answer"; }},
+                               [](const DeliveryLine&) { return "delivery"; }, [](const IdempotentAnswer&) { return "answer"; }},
                     record);
 }
 
@@ -664,7 +664,7 @@ std::string value_of(std::string_view key, const RecordLine& record) {
                  [&](const PolicyNameLine& line) { return seal(key, line.highest, line.policy); },
                  [&](const TriageLine& line) { return encode_triage(key, line.entry); },
                  [&](const ReviewLine& review) { return encode_review(key, review); },
-                 [&](const Answered& answered) { return encode_answered(key, answered); }, [](const auto&) { return std::string(); }},
+                 [&](const IdempotentAnswer& answer) { return encode_answer(key, answer); }, [](const auto&) { return std::string(); }},
       record);
 }
 

@@ -95,9 +95,9 @@ struct OpinionLine {
   std::string id;
 };
 
-using RecordLine = std::variant<HeaderLine, EndLine, RunLine, EventsLine, EventIdsLine, model::FailureRecord, model::ChangeRecord,
-                                model::PolicyRecord, PolicyNameLine, GroupLine, TriageLine, ReviewLine, OpinionLine, WebhookLine, DeliveryLine,
-                                Answered>;
+using RecordLine =
+    std::variant<HeaderLine, EndLine, RunLine, EventsLine, EventIdsLine, model::FailureRecord, model::ChangeRecord, model::PolicyRecord,
+                 PolicyNameLine, GroupLine, TriageLine, ReviewLine, OpinionLine, WebhookLine, DeliveryLine, IdempotentAnswer>;
 
 // Without a line end.
 std::string line_of(const RecordLine& record);

@@ -240,29 +240,29 @@ bool MissingToolCall::is_told_to_nobody(const RunView& run, const Claim& claim, 
 }
 
 /// What a claim answers; nothing when it may not be a deed of the agent's.
-std::optional<MissingToolCall::Answered> MissingToolCall::answered_by(const RunView& run, const Said& said, const Claim& claim) {
+std::optional<MissingToolCall::MatchedClaim> MissingToolCall::matched_claim(const RunView& run, const Said& said, const Claim& claim) {
   if (!is_doubtful(claim)) return std::nullopt;
-  Answered answered{&claim, asked_deeds_.request_for(claim), false};
-  if (answered.request != nullptr && asked_deeds_.is_later(*answered.request, said)) answered.request = nullptr;
-  answered.asked = answered.request != nullptr && asked_deeds_.counts(*answered.request, claim);
+  MatchedClaim matched{&claim, asked_deeds_.request_for(claim), false};
+  if (matched.request != nullptr && asked_deeds_.is_later(*matched.request, said)) matched.request = nullptr;
+  matched.asked = matched.request != nullptr && asked_deeds_.counts(*matched.request, claim);
   const auto group = rules_.lexicon.verb(claim.verb).group;
   // Other tools send notices of their own: unless the agent says that it sent one, the user must have asked for it since.
   const bool notice = scene_.ran.any_write && group == rules_.send_group && !claim.by_agent;
-  if (notice && !(answered.asked && (tools_ran_.nothing_ran_between(run, answered.request->step, said.step) ||
-                                     is_told_to_nobody(run, claim, *answered.request))))
+  if (notice && !(matched.asked && (tools_ran_.nothing_ran_between(run, matched.request->step, said.step) ||
+                                    is_told_to_nobody(run, claim, *matched.request))))
     return std::nullopt;
   // In the middle of a conversation "is booked" describes a state, unless the agent also says that something is done.
   if (claim.state && said.step < scene_.last_words && !says_done()) return std::nullopt;
   // When no tool that writes ran, the claim may be mere talk: it does not count unless the user asked for it.
-  if (!scene_.ran.any_write && !answered.asked && !(scene_.ran.any && rules_.effects[group] && claim.by_agent)) return std::nullopt;
-  if (answered.request == nullptr && (!claim.by_agent || rules_.only_asked[claim.verb])) return std::nullopt;
+  if (!scene_.ran.any_write && !matched.asked && !(scene_.ran.any && rules_.effects[group] && claim.by_agent)) return std::nullopt;
+  if (matched.request == nullptr && (!claim.by_agent || rules_.only_asked[claim.verb])) return std::nullopt;
   if (call_words_.names_made(run, claim)) return std::nullopt;
-  return answered;
+  return matched;
 }
 
 /// What is subtracted from the confidence when a claim may describe a thing, or what the tools that ran did by themselves.
-double MissingToolCall::doubt_about(const RunView& run, const Said& said, const Answered& answered) {
-  const auto& [reported, request, asked] = answered;
+double MissingToolCall::doubt_about(const RunView& run, const Said& said, const MatchedClaim& matched) {
+  const auto& [reported, request, asked] = matched;
   const Claim& claim = *reported;
   const bool sends = rules_.lexicon.verb(claim.verb).group == rules_.send_group;
   // A tool that writes may send a notice itself, even if the agent says that it sent one.
@@ -280,36 +280,36 @@ double MissingToolCall::doubt_about(const RunView& run, const Said& said, const 
 /// Judges the claims of one passage. Returns true when the rest of the message must still be judged.
 bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdict& verdict) {
   for (const auto& claim : scene_.reading.claims) {
-    auto answered = answered_by(run, said, claim);
-    if (!answered) continue;
+    auto matched = matched_claim(run, said, claim);
+    if (!matched) continue;
     if (call_words_.reported_state(run, claim)) {
       verdict.suppress("reported_state", said.step, "a tool reported this state");
       continue;
     }
     std::string_view rule;
-    if (answered->request != nullptr) {
-      answered->request = asked_deeds_.real_request_for(claim, run, said, rule);
+    if (matched->request != nullptr) {
+      matched->request = asked_deeds_.real_request_for(claim, run, said, rule);
     } else if (!scene_.ran.any_write && scene_.requests.make_believe(run)) {
       rule = "make_believe";
     }
-    if (answered->request == nullptr && !rule.empty()) {
+    if (matched->request == nullptr && !rule.empty()) {
       suppress(rule, said.step, verdict);
       continue;
     }
-    fire_claim(run, said, *answered, verdict);
+    fire_claim(run, said, *matched, verdict);
     return false;
   }
   return true;
 }
 
 /// Fires unless the whole message, or a later one, admits that something did not work. Reads the message again.
-void MissingToolCall::fire_claim(const RunView& run, const Said& said, const Answered& answered, Verdict& verdict) {
-  const auto& [reported, request, asked] = answered;
+void MissingToolCall::fire_claim(const RunView& run, const Said& said, const MatchedClaim& matched, Verdict& verdict) {
+  const auto& [reported, request, asked] = matched;
   const Claim claim = *reported;
   const Request unasked{claim.verb, Thing::kUnknown, false, false, false, kNoStep, {}};
   const auto found = asked_deeds_.finding(run, request != nullptr ? *request : unasked, said,
                                           scene_.ran.any ? AskedDeeds::kNoWriteScore : AskedDeeds::kNoToolScore);
-  const double doubt = doubt_about(run, said, answered);
+  const double doubt = doubt_about(run, said, matched);
   const bool own_tool = rules_.effects[rules_.lexicon.verb(claim.verb).group];
   const bool plain = claim.by_agent && own_tool && !has(scene_.reading.sentences[claim.sentence].cues, kCueAdmission);
   read(said.text, rules_.lexicon, scene_.reading);

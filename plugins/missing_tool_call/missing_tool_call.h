@@ -41,7 +41,7 @@ class MissingToolCall {
   [[nodiscard]] WeighedDeeds& weighed() { return weighed_; }
 
  private:
-  struct Answered {
+  struct MatchedClaim {
     const Claim* claim = nullptr;
     const Request* request = nullptr;  // made before the message
     bool asked = false;                // it asks for the very deed
@@ -58,10 +58,10 @@ class MissingToolCall {
   [[nodiscard]] bool says_done() const;
   [[nodiscard]] bool taken_back_after(const RunView& run, std::size_t step);
   [[nodiscard]] bool is_told_to_nobody(const RunView& run, const Claim& claim, const Request& request);
-  [[nodiscard]] std::optional<Answered> answered_by(const RunView& run, const Said& said, const Claim& claim);
-  [[nodiscard]] double doubt_about(const RunView& run, const Said& said, const Answered& answered);
+  [[nodiscard]] std::optional<MatchedClaim> matched_claim(const RunView& run, const Said& said, const Claim& claim);
+  [[nodiscard]] double doubt_about(const RunView& run, const Said& said, const MatchedClaim& matched);
   [[nodiscard]] bool judge_passage(const RunView& run, const Said& said, Verdict& verdict);
-  void fire_claim(const RunView& run, const Said& said, const Answered& answered, Verdict& verdict);
+  void fire_claim(const RunView& run, const Said& said, const MatchedClaim& matched, Verdict& verdict);
   void judge_general_claim(const RunView& run, Verdict& verdict);
   [[nodiscard]] const Request* promised(const RunView& run, std::size_t message);
   [[nodiscard]] std::uint16_t promised_for_now() const;

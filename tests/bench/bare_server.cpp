@@ -35,7 +35,7 @@ class BareHandler final : public Handler {
     accepted.max_body_bytes = 16 * 1024 * 1024;
     return accepted;
   }
-  void on_answered(const Answered&) override {}
+  void on_answered(const AccessRecord&) override {}
 };
 
 }  // namespace

@@ -24,7 +24,7 @@ void decode_as_all(std::string_view value) {
   decode(value, store::decode_key);
   decode(value, store::decode_place);
   decode(value, store::decode_events);
-  decode(value, store::decode_answered);
+  decode(value, store::decode_answer);
   decode(value, store::decode_change);
   decode(value, store::decode_policy);
 }

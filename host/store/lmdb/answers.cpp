@@ -11,14 +11,14 @@ std::uint32_t day_of(std::int64_t ms) {
 
 // Days come first, so that new entries are together and old ones form one range. Half the digest identifies an entry in a key; the value
 // holds the whole.
-KeyBytes answered_key(std::uint32_t day, model::TenantId tenant, const model::Digest& identity) {
+KeyBytes answer_key(std::uint32_t day, model::TenantId tenant, const model::Digest& identity) {
   return KeyBytes().u32(day).u32(tenant).bytes({reinterpret_cast<const char*>(identity.data()), identity.size() / 2});
 }
 
 }  // namespace
 
-KeyBytes answered_key(const Answered& answered, model::TenantId tenant) {
-  return answered_key(day_of(answered.created_ms), tenant, answered.idempotency.identity);
+KeyBytes answer_key(const IdempotentAnswer& answer, model::TenantId tenant) {
+  return answer_key(day_of(answer.created_ms), tenant, answer.idempotency.identity);
 }
 
 bool next_day_with_answers(const Txn& txn, const Tables& tables, model::TenantId tenant, std::uint32_t& day) {
@@ -36,7 +36,7 @@ bool next_day_with_answers(const Txn& txn, const Tables& tables, model::TenantId
 
 bool is_answer_before(std::string_view key, std::string_view value, std::int64_t before_ms) {
   try {
-    return decode_answered(key, value).created_ms < before_ms;
+    return decode_answer(key, value).created_ms < before_ms;
   } catch (const BadValue&) {
     return true;
   }
@@ -46,27 +46,27 @@ std::uint32_t answers_kept_from_day(const IdempotencyTimes& times) {
   return day_of(times.now_ms - times.keep_ms);
 }
 
-std::optional<Answered> find_answered(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Digest& identity,
-                                      const IdempotencyTimes& times) {
+std::optional<IdempotentAnswer> find_answer(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Digest& identity,
+                                            const IdempotencyTimes& times) {
   // Starts one day ahead, because the machine's clock may have been set back.
   const std::uint32_t oldest = answers_kept_from_day(times);
   for (std::uint32_t day = day_of(times.now_ms) + 1; day >= oldest; --day) {
-    const KeyBytes key = answered_key(day, tenant, identity);
+    const KeyBytes key = answer_key(day, tenant, identity);
     if (const auto value = txn.get(tables.idempotency.handle, key)) {
-      Answered answered = decoded(tables.idempotency, key, [&] { return decode_answered(key, *value); });
-      if (answered.idempotency.identity == identity && answered.created_ms + times.keep_ms > times.now_ms) return answered;
+      IdempotentAnswer answer = decoded(tables.idempotency, key, [&] { return decode_answer(key, *value); });
+      if (answer.idempotency.identity == identity && answer.created_ms + times.keep_ms > times.now_ms) return answer;
     }
     if (day == 0) break;
   }
   return std::nullopt;
 }
 
-void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency, Answered answered) {
+void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency, IdempotentAnswer answer) {
   if (!idempotency) return;
-  answered.idempotency = *idempotency;
-  answered.created_ms = batch.times.now_ms;
-  const KeyBytes key = answered_key(answered, tenant);
-  batch.txn.put(batch.tables.idempotency.handle, key, encode_answered(key, answered));
+  answer.idempotency = *idempotency;
+  answer.created_ms = batch.times.now_ms;
+  const KeyBytes key = answer_key(answer, tenant);
+  batch.txn.put(batch.tables.idempotency.handle, key, encode_answer(key, answer));
 }
 
 }  // namespace runwarden::store

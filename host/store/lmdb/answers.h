@@ -10,14 +10,14 @@
 
 namespace runwarden::store {
 
-std::optional<Answered> find_answered(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Digest& identity,
-                                      const IdempotencyTimes& times);
+std::optional<IdempotentAnswer> find_answer(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Digest& identity,
+                                            const IdempotencyTimes& times);
 
 // Does nothing without an idempotency identity.
-void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency, Answered answered);
+void remember_answer(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency, IdempotentAnswer answer);
 
 // The key of a stored answer.
-KeyBytes answered_key(const Answered& answered, model::TenantId tenant);
+KeyBytes answer_key(const IdempotentAnswer& answer, model::TenantId tenant);
 
 // Moves `day` to the first day, from `day` on, that has answers of the tenant. False: there is none.
 bool next_day_with_answers(const Txn& txn, const Tables& tables, model::TenantId tenant, std::uint32_t& day);

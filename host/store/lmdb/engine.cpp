@@ -470,24 +470,24 @@ OpenRuns LmdbEngine::open_runs() {
 
 std::optional<Replay> LmdbEngine::find_replay(model::TenantId tenant, const model::Digest& identity) {
   return reading([&](const Txn& txn) -> std::optional<Replay> {
-    const auto answered = find_answered(txn, tables_, tenant, identity, times());
-    if (!answered) return std::nullopt;
-    Replay replay{answered->idempotency.content, {}};
-    switch (answered->kind) {
-      case Answered::Kind::change:
-        replay.change = read_change(txn, tables_, tenant, answered->record);
+    const auto answer = find_answer(txn, tables_, tenant, identity, times());
+    if (!answer) return std::nullopt;
+    Replay replay{answer->idempotency.content, {}};
+    switch (answer->kind) {
+      case IdempotentAnswer::Kind::change:
+        replay.change = read_change(txn, tables_, tenant, answer->record);
         return replay.change ? std::optional(std::move(replay)) : std::nullopt;
-      case Answered::Kind::policy:
-        replay.policy = read_policy(txn, tables_, tenant, answered->record);
+      case IdempotentAnswer::Kind::policy:
+        replay.policy = read_policy(txn, tables_, tenant, answer->record);
         return replay.policy ? std::optional(std::move(replay)) : std::nullopt;
-      case Answered::Kind::triage:
-      case Answered::Kind::review: return std::nullopt;  // the write itself finds it; the answer is the subject as it is then
-      case Answered::Kind::events: replay.buffered = answered->buffered; break;
-      case Answered::Kind::run: break;
+      case IdempotentAnswer::Kind::triage:
+      case IdempotentAnswer::Kind::review: return std::nullopt;  // the write itself finds it; the answer is the subject as it is then
+      case IdempotentAnswer::Kind::events: replay.buffered = answer->buffered; break;
+      case IdempotentAnswer::Kind::run: break;
     }
-    auto run = record_of(read_run(txn, tables_, tenant, answered->record));
-    const bool opened_again = run && answered->kind == Answered::Kind::run && run->revision > answered->revision;
-    if (opened_again) run = record_of(read_previous(txn, tables_, {tenant, answered->record}, answered->revision));
+    auto run = record_of(read_run(txn, tables_, tenant, answer->record));
+    const bool opened_again = run && answer->kind == IdempotentAnswer::Kind::run && run->revision > answer->revision;
+    if (opened_again) run = record_of(read_previous(txn, tables_, {tenant, answer->record}, answer->revision));
     if (!run) return std::nullopt;
     replay.run = std::move(*run);
     return replay;

@@ -56,7 +56,7 @@ NewEvents new_events(WriteBatch& batch, const EventsWrite& write, const Target& 
 
 WriteResult answer(WriteBatch& batch, const EventsWrite& write, Outcome outcome, const Buffered& buffered) {
   remember_answer(batch, write.tenant, write.idempotency,
-                  {.kind = Answered::Kind::events, .record = buffered.run, .revision = buffered.revision, .buffered = buffered});
+                  {.kind = IdempotentAnswer::Kind::events, .record = buffered.run, .revision = buffered.revision, .buffered = buffered});
   WriteResult result{outcome, {}, {}};
   result.buffered = buffered;
   return result;

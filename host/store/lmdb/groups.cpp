@@ -385,9 +385,9 @@ void flush(WriteBatch& batch) {
 
 WriteResult write_triage(WriteBatch& batch, const TriageWrite& write) {
   if (write.idempotency) {
-    const auto answered = find_answered(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
-    if (answered && answered->idempotency.content != write.idempotency->content) return {WriteResult::Outcome::idempotency_conflict, {}, {}};
-    if (answered) {
+    const auto answer = find_answer(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
+    if (answer && answer->idempotency.content != write.idempotency->content) return {WriteResult::Outcome::idempotency_conflict, {}, {}};
+    if (answer) {
       WriteResult replayed{WriteResult::Outcome::replayed, {}, {}};
       if (auto head = read_cluster(batch.txn, batch.tables, write.tenant, write.cluster)) replayed.cluster = std::move(head->cluster);
       return replayed;
@@ -408,7 +408,7 @@ WriteResult write_triage(WriteBatch& batch, const TriageWrite& write) {
     const auto failure = newest_failure(batch.txn, batch.tables, write.tenant, write.cluster);
     tell_of_group(*batch.messages, model::MessageType::cluster_triaged, {write.tenant, head->cluster, entry.key.time_ms}, failure, &entry);
   }
-  remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::triage, .record = entry.key});
+  remember_answer(batch, write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::triage, .record = entry.key});
   result.cluster = std::move(head->cluster);
   return result;
 }

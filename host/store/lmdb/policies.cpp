@@ -49,10 +49,10 @@ template <class Record, class WriteOf>
 std::optional<WriteResult> replay(WriteBatch& batch, const WriteOf& write, std::optional<Record> WriteResult::*where,
                                   std::optional<Record> (*read)(const Txn&, const Tables&, model::TenantId, const model::RecordKey&)) {
   if (!write.idempotency) return std::nullopt;
-  const auto answered = find_answered(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
-  if (!answered) return std::nullopt;
-  if (answered->idempotency.content != write.idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
-  auto record = read(batch.txn, batch.tables, write.tenant, answered->record);
+  const auto answer = find_answer(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
+  if (!answer) return std::nullopt;
+  if (answer->idempotency.content != write.idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
+  auto record = read(batch.txn, batch.tables, write.tenant, answer->record);
   if (!record) return std::nullopt;
   WriteResult result{Outcome::replayed, {}, {}};
   result.*where = std::move(record);
@@ -66,7 +66,7 @@ std::optional<WriteResult> same_revision(WriteBatch& batch, const PolicyWrite& w
   auto before = read_policy(batch.txn, batch.tables, write.tenant, *place);
   if (!before) return std::nullopt;
   const bool same = before->content == write.policy.content;
-  if (same) remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::policy, .record = *place});
+  if (same) remember_answer(batch, write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::policy, .record = *place});
   WriteResult result{same ? Outcome::replayed : Outcome::run_conflict, {}, {}};
   result.policy = std::move(before);
   return result;
@@ -116,7 +116,7 @@ WriteResult write_change(WriteBatch& batch, const ChangeWrite& write) {
   if (auto before = replay(batch, write, &WriteResult::change, &read_change)) return std::move(*before);
   if (!batch.room.admit(write.change.document.size() + kEntriesBytes)) return {Outcome::unavailable, {}, {}};
   put_change(batch, write.tenant, write.change);
-  remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::change, .record = write.change.key});
+  remember_answer(batch, write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::change, .record = write.change.key});
   return {Outcome::stored, {}, {}};
 }
 
@@ -133,7 +133,7 @@ WriteResult write_policy(WriteBatch& batch, const PolicyWrite& write) {
   enter_policy(batch, write.tenant, policy);
   model::ChangeRecord change = change_of(policy);
   put_change(batch, write.tenant, change);
-  remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::policy, .record = policy.key});
+  remember_answer(batch, write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::policy, .record = policy.key});
   WriteResult result{Outcome::stored, {}, {}};
   change.policy = policy;
   result.change = std::move(change);

@@ -159,10 +159,9 @@ bool is_there(const WriteBatch& batch, model::TenantId tenant, const model::Revi
 
 WriteResult write_reviews(WriteBatch& batch, const ReviewWrite& write) {
   if (write.idempotency) {
-    const auto answered = find_answered(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
-    if (answered && answered->idempotency.content != write.idempotency->content)
-      return {WriteResult::Outcome::idempotency_conflict, {}, {}};
-    if (answered) return {WriteResult::Outcome::replayed, {}, {}};
+    const auto answer = find_answer(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
+    if (answer && answer->idempotency.content != write.idempotency->content) return {WriteResult::Outcome::idempotency_conflict, {}, {}};
+    if (answer) return {WriteResult::Outcome::replayed, {}, {}};
   }
   WriteResult result;
   std::size_t bytes = 0;
@@ -179,7 +178,7 @@ WriteResult write_reviews(WriteBatch& batch, const ReviewWrite& write) {
     settle_reviewed(batch, write.tenant, review);
   }
   if (!write.reviews.empty()) {
-    remember_answer(batch, write.tenant, write.idempotency, {.kind = Answered::Kind::review, .record = write.reviews.front().key});
+    remember_answer(batch, write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::review, .record = write.reviews.front().key});
   }
   return result;
 }

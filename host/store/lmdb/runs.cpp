@@ -162,13 +162,13 @@ std::size_t bytes_to_write(const WriteBatch& batch) {
 
 std::optional<WriteResult> replay_run(WriteBatch& batch, model::TenantId tenant, const std::optional<Idempotency>& idempotency) {
   if (!idempotency) return std::nullopt;
-  const auto answered = find_answered(batch.txn, batch.tables, tenant, idempotency->identity, batch.times);
-  if (!answered) return std::nullopt;
-  if (answered->idempotency.content != idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
-  auto stored = read_run(batch.txn, batch.tables, tenant, answered->record);
+  const auto answer = find_answer(batch.txn, batch.tables, tenant, idempotency->identity, batch.times);
+  if (!answer) return std::nullopt;
+  if (answer->idempotency.content != idempotency->content) return WriteResult{Outcome::idempotency_conflict, {}, {}};
+  auto stored = read_run(batch.txn, batch.tables, tenant, answer->record);
   if (!stored) return std::nullopt;  // retention deleted the run: it is new again
   WriteResult result{Outcome::replayed, std::move(stored->run), {}};
-  result.buffered = answered->buffered;
+  result.buffered = answer->buffered;
   return result;
 }
 

@@ -41,7 +41,7 @@ struct Tables {
   Table changes{"changes"};                  // place -> change
   Table policies{"policies"};                // place -> policy revision
   Table policy_index{"policy_index"};        // tenant, PolicyPart u8, half digest of the policy's name, ... -> see policies.h
-  Table idempotency{"idempotency"};          // day u32, tenant, first half of the identity -> Answered
+  Table idempotency{"idempotency"};          // day u32, tenant, first half of the identity -> IdempotentAnswer
   Table crash_marks{"crash_marks"};          // place -> CrashMark
   Table endpoints{"endpoints"};              // tenant, seq -> Endpoint
   Table outbox{"outbox"};                    // endpoint, due time, seq -> when the delivery was queued; see message_writer.h

@@ -72,7 +72,7 @@ struct KnownRun {
 };
 
 struct KnownAnswer {
-  Answered answered;
+  IdempotentAnswer answered;
   bool in_database = false;
   std::optional<std::string> record;  // sealed, as in the database
   std::optional<model::ChangeRecord> change;
@@ -205,9 +205,9 @@ struct Batch::State {
   bool is_outweighed(model::TenantId tenant, const model::Review& review) const;
   void put_confirmed(const OpinionWrite& write, KnownRun& run);
   void put_change(model::TenantId tenant, const model::ChangeRecord& change);
-  KnownAnswer& remember(model::TenantId tenant, const Idempotency& idempotency, Answered answered);
-  void remember(model::TenantId tenant, const std::optional<Idempotency>& idempotency, const Answered& answered) {
-    if (idempotency) remember(tenant, *idempotency, answered);
+  KnownAnswer& remember(model::TenantId tenant, const Idempotency& idempotency, IdempotentAnswer answered);
+  void remember(model::TenantId tenant, const std::optional<Idempotency>& idempotency, const IdempotentAnswer& answer) {
+    if (idempotency) remember(tenant, *idempotency, answer);
   }
   WriteResult answered(const EventsWrite& write, Outcome outcome, const Buffered& buffered);
 
@@ -437,7 +437,7 @@ std::optional<model::RunRecord> Batch::State::answered_run(model::TenantId tenan
 
 // ---- what is decided ----
 
-KnownAnswer& Batch::State::remember(model::TenantId tenant, const Idempotency& idempotency, Answered answered) {
+KnownAnswer& Batch::State::remember(model::TenantId tenant, const Idempotency& idempotency, IdempotentAnswer answered) {
   answered.idempotency = idempotency;
   answered.created_ms = rules.now_ms;
   const Identity identity{tenant, idempotency.identity};
@@ -609,7 +609,7 @@ WriteResult Batch::State::claimed_run(const RunWrite& write, std::span<const std
 
 WriteResult Batch::State::answered(const EventsWrite& write, Outcome outcome, const Buffered& buffered) {
   remember(write.tenant, write.idempotency,
-           {.kind = Answered::Kind::events, .record = buffered.run, .revision = buffered.revision, .buffered = buffered});
+           {.kind = IdempotentAnswer::Kind::events, .record = buffered.run, .revision = buffered.revision, .buffered = buffered});
   WriteResult result{outcome, {}, {}};
   result.buffered = buffered;
   return result;
@@ -737,7 +737,8 @@ WriteResult Batch::State::decide(const ChangeWrite& write, std::span<const std::
     if (replayed.change) return replayed;
   }
   put_change(write.tenant, write.change);
-  if (write.idempotency) remember(write.tenant, *write.idempotency, {.kind = Answered::Kind::change, .record = write.change.key}).change = write.change;
+  if (write.idempotency)
+    remember(write.tenant, *write.idempotency, {.kind = IdempotentAnswer::Kind::change, .record = write.change.key}).change = write.change;
   return {Outcome::stored, {}, {}};
 }
 
@@ -769,7 +770,7 @@ std::optional<WriteResult> Batch::State::known_policy(const PolicyWrite& write) 
 
 void Batch::State::remember_policy(const PolicyWrite& write, const model::PolicyRecord& policy) {
   if (!write.idempotency) return;
-  remember(write.tenant, *write.idempotency, {.kind = Answered::Kind::policy, .record = policy.key}).policy = policy;
+  remember(write.tenant, *write.idempotency, {.kind = IdempotentAnswer::Kind::policy, .record = policy.key}).policy = policy;
 }
 
 // Of the revisions that take effect at one time, the one with the highest number is in force. That must be the one that was accepted last,
@@ -818,7 +819,7 @@ WriteResult Batch::State::decide(const TriageWrite& write, std::span<const std::
   if (answer != nullptr && answer->answered.idempotency.content != write.idempotency->content) return {Outcome::idempotency_conflict, {}, {}};
   effects.decisions.push_back({&write, &result, answer != nullptr});
   if (answer != nullptr) return {Outcome::replayed, {}, {}};
-  remember(write.tenant, write.idempotency, {.kind = Answered::Kind::triage, .record = write.entry.key});
+  remember(write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::triage, .record = write.entry.key});
   if (write.idempotency) decisions[{write.tenant, write.idempotency->identity}] = &result;
   return {Outcome::stored, {}, {}};
 }
@@ -873,7 +874,8 @@ WriteResult Batch::State::decide(const ReviewWrite& write, std::span<const std::
   for (const model::Review& review : write.reviews) result.not_there = result.not_there || !is_there(write.tenant, review);
   if (result.not_there) return result;
   for (const model::Review& review : write.reviews) put_review(write.tenant, review);
-  if (!write.reviews.empty()) remember(write.tenant, write.idempotency, {.kind = Answered::Kind::review, .record = write.reviews.front().key});
+  if (!write.reviews.empty())
+    remember(write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::review, .record = write.reviews.front().key});
   return result;
 }
 

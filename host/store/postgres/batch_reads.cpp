@@ -173,11 +173,11 @@ std::string_view highest_at(const Rows& rows, std::size_t row) {
 FoundAnswer answer_at(const Rows& rows, std::size_t row) {
   FoundAnswer found;
   const model::RecordKey record = key_at(rows, row, 5);
-  if (!rows.is_null(row, 8)) found.answered = decode_answered(place_key(tenant_at(rows, row), record), rows.bytes(row, 8));
+  if (!rows.is_null(row, 8)) found.answered = decode_answer(place_key(tenant_at(rows, row), record), rows.bytes(row, 8));
   found.answered.record = record;
   found.answered.idempotency = {digest_in(rows.bytes(row, 1), "identity"), digest_in(rows.bytes(row, 2), "content")};
   found.answered.created_ms = rows.number(row, 3);
-  found.answered.kind = static_cast<Answered::Kind>(rows.number(row, 4));
+  found.answered.kind = static_cast<IdempotentAnswer::Kind>(rows.number(row, 4));
   found.answered.revision = static_cast<std::uint32_t>(rows.number(row, 7));
   if (!rows.is_null(row, 9)) found.record = rows.bytes(row, 9);
   return found;

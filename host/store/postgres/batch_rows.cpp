@@ -117,7 +117,7 @@ constexpr std::string_view kNotePolicies =
     " INSERT INTO runwarden.note(what, tenant, version) SELECT 2, u.tenant, v.value FROM v, unnest($1::int[]) u(tenant)"
     " ON CONFLICT (what, tenant) DO UPDATE SET version = excluded.version RETURNING version";
 
-static_assert(static_cast<int>(Answered::Kind::events) == 1, "kInsertAnswers names it");
+static_assert(static_cast<int>(IdempotentAnswer::Kind::events) == 1, "kInsertAnswers names it");
 
 constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
 
@@ -367,8 +367,8 @@ void add_answers(std::vector<Connection::Statement>& to, std::vector<AnswerRow> 
   }
   if (!old_tenants.empty()) to.push_back({kDeleteAnswers, std::move(Params().i32s(old_tenants).byteas(old_identities))});
   const auto answers = column<std::string>(rows, [](const AnswerRow& row) {
-    if (row.answered.kind != Answered::Kind::events) return std::string();
-    return encode_answered(place_key(row.identity.tenant, row.answered.record), row.answered);
+    if (row.answered.kind != IdempotentAnswer::Kind::events) return std::string();
+    return encode_answer(place_key(row.identity.tenant, row.answered.record), row.answered);
   });
   to.push_back({kInsertAnswers, std::move(Params()
                                               .i32s(ints(rows, [](const AnswerRow& row) { return row.identity.tenant; }))

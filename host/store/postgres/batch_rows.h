@@ -92,7 +92,7 @@ struct PolicyRow {
 };
 struct AnswerRow {
   Identity identity;
-  Answered answered;
+  IdempotentAnswer answered;
   bool replaces = false;  // an answer that is too old, or whose record is gone
 };
 struct HeadRow {

@@ -51,7 +51,7 @@ struct FoundRun {
   std::string body;
 };
 struct FoundAnswer {
-  Answered answered;
+  IdempotentAnswer answered;
   std::optional<std::string> record;  // the sealed run, change or policy; nothing: it is deleted
 };
 struct FoundPolicy {

@@ -293,24 +293,25 @@ std::optional<Replay> Reads::find_replay(model::TenantId tenant, const model::Di
     const KeyBytes key = place_key(tenant, at);
     Replay replay;
     replay.content = decoded("idempotency", name, [&] { return digest_in(found.bytes(0, 5), "content"); });
-    const auto kind = static_cast<Answered::Kind>(found.number(0, 2));
+    const auto kind = static_cast<IdempotentAnswer::Kind>(found.number(0, 2));
     // The write itself finds it and answers with its subject's current state.
-    if (kind == Answered::Kind::triage || kind == Answered::Kind::review) return std::nullopt;
-    if (kind == Answered::Kind::change || kind == Answered::Kind::policy) {
-      const Rows rows = connection.query(kind == Answered::Kind::change ? "SELECT body FROM runwarden.change WHERE tenant = $1 AND time_ms = $2 AND seq = $3"
-                                                                        : "SELECT body FROM runwarden.policy WHERE tenant = $1 AND time_ms = $2 AND seq = $3",
+    if (kind == IdempotentAnswer::Kind::triage || kind == IdempotentAnswer::Kind::review) return std::nullopt;
+    if (kind == IdempotentAnswer::Kind::change || kind == IdempotentAnswer::Kind::policy) {
+      const Rows rows = connection.query(kind == IdempotentAnswer::Kind::change
+                                             ? "SELECT body FROM runwarden.change WHERE tenant = $1 AND time_ms = $2 AND seq = $3"
+                                             : "SELECT body FROM runwarden.policy WHERE tenant = $1 AND time_ms = $2 AND seq = $3",
                                          by_key(tenant, at));
       if (rows.empty()) return std::nullopt;
-      if (kind == Answered::Kind::change) {
+      if (kind == IdempotentAnswer::Kind::change) {
         replay.change = decoded("change", key, [&] { return decode_change(key, rows.bytes(0, 0)); });
       } else {
         replay.policy = decoded("policy", key, [&] { return decode_policy(key, rows.bytes(0, 0)); });
       }
       return replay;
     }
-    if (kind == Answered::Kind::events) {
+    if (kind == IdempotentAnswer::Kind::events) {
       if (found.is_null(0, 6)) throw StoreError(unreadable_text("idempotency", name, "its answer is missing"));
-      replay.buffered = decoded("idempotency", key, [&] { return decode_answered(key, found.bytes(0, 6)).buffered; });
+      replay.buffered = decoded("idempotency", key, [&] { return decode_answer(key, found.bytes(0, 6)).buffered; });
       auto run = run_of(connection.query(kRunAt, by_key(tenant, at)), tenant);
       if (!run) return std::nullopt;
       replay.run = std::move(*run);

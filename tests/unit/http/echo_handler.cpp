@@ -93,10 +93,10 @@ std::variant<Reply, Accepted> EchoHandler::on_head(const RequestHead& head) {
   return accepted;
 }
 
-void EchoHandler::on_answered(const Answered& answered) {
+void EchoHandler::on_answered(const AccessRecord& record) {
   const std::lock_guard lock(mutex_);
-  seen_.push_back({answered.status, answered.head ? answered.head->path : std::string(), answered.request_id, answered.client,
-                   answered.request_bytes, answered.answer_bytes, answered.request_handler != nullptr, answered.delivered});
+  seen_.push_back({record.status, record.head ? record.head->path : std::string(), record.request_id, record.client, record.request_bytes,
+                   record.answer_bytes, record.request_handler != nullptr, record.delivered});
   changed_.notify_all();
 }
 

@@ -46,7 +46,7 @@ class EchoHandler final : public Handler {
 
   std::variant<Reply, Accepted> on_head(const RequestHead& head) override;
 
-  void on_answered(const Answered& answered) override;
+  void on_answered(const AccessRecord& record) override;
 
   // Answers what /hold kept.
   void release();

@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 
 constexpr model::RecordKey kNow{1'700'000'100'000, 40};
 
-Answered answered(Said said, model::Opinion opinion = candidate()) {
+AnsweredOpinion answered(Said said, model::Opinion opinion = candidate()) {
   const char* detector = opinion.detector_key.c_str();
   const model::OpinionPrompt& prompt = prompt_of(detector);
   return {9,
@@ -30,7 +30,7 @@ Answered answered(Said said, model::Opinion opinion = candidate()) {
           1'699'999'999'000,
           ""};
 }
-store::OpinionWrite outcome(Answered about, OutcomeSettings settings = {.model = "small-1"}) {
+store::OpinionWrite outcome(AnsweredOpinion about, OutcomeSettings settings = {.model = "small-1"}) {
   return outcome_of(std::move(about), run_of(refund()), settings, {kNow, 41});
 }
 model::Opinion alarm(std::optional<double> confidence) {
@@ -41,8 +41,8 @@ model::Opinion alarm(std::optional<double> confidence) {
   one.confidence = confidence;
   return one;
 }
-Answered about_alarm(Said said, std::optional<double> confidence) {
-  Answered about = answered(said, alarm(confidence));
+AnsweredOpinion about_alarm(Said said, std::optional<double> confidence) {
+  AnsweredOpinion about = answered(said, alarm(confidence));
   about.cluster_id = "cl_7";
   return about;
 }
@@ -172,7 +172,7 @@ TEST(OpinionOutcome, OfAnAlarm_IsAReviewOfItsFailure) {
 
 TEST(OpinionOutcome, EqualCandidates_FormOneGroup) {
   const auto fingerprint = [](model::Opinion opinion, const std::string& reason) {
-    Answered about = answered(Said::present, std::move(opinion));
+    AnsweredOpinion about = answered(Said::present, std::move(opinion));
     about.answer.reason = reason;
     return outcome(std::move(about)).failure->fingerprint;
   };
@@ -203,7 +203,7 @@ TEST(OpinionOutcome, ACandidateAboutNoStep_HasATitleOfTheRun) {
 store::OpinionWrite told(const json& answer) {
   const json body = {{"choices", {{{"message", {{"content", answer.dump()}}}}}}};
   const model::Run run = run_of(refund());
-  Answered about = answered(Said::unclear);
+  AnsweredOpinion about = answered(Said::unclear);
   about.answer = with_checked_quotes(std::move(*read_answer(body.dump())), run);
   return outcome_of(std::move(about), run, {.model = "m"}, {kNow, 41});
 }

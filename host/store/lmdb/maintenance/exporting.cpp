@@ -281,9 +281,9 @@ class Exporting : private ExportWriter {
       if (!more) break;
       const KeyBytes prefix = KeyBytes().u32(day).u32(tenant_);
       walk(table, prefix, prefix, [&](const Txn& txn, std::string_view key, std::string_view value) {
-        const Answered answered = decoded(table, key, [&] { return decode_answered(key, value); });
-        if (answered.created_ms < query_.since_ms || answered.record.time_ms < query_.since_ms) return;
-        if (is_there(txn, answered)) add("answer", line_of_row(key, value, answered));
+        const IdempotentAnswer answer = decoded(table, key, [&] { return decode_answer(key, value); });
+        if (answer.created_ms < query_.since_ms || answer.record.time_ms < query_.since_ms) return;
+        if (is_there(txn, answer)) add("answer", line_of_row(key, value, answer));
       });
       ++day;
     }
@@ -294,14 +294,14 @@ class Exporting : private ExportWriter {
     return store::next_day_with_answers(txn, store_.tables, tenant_, day);
   }
 
-  bool is_there(const Txn& txn, const Answered& answered) const {
+  bool is_there(const Txn& txn, const IdempotentAnswer& answer) const {
     // The answer is the subject, as it is then.
-    if (answered.kind == Answered::Kind::triage || answered.kind == Answered::Kind::review) return true;
+    if (answer.kind == IdempotentAnswer::Kind::triage || answer.kind == IdempotentAnswer::Kind::review) return true;
     const Table* table = &store_.tables.runs;
-    if (answered.kind == Answered::Kind::change) table = &store_.tables.changes;
-    if (answered.kind == Answered::Kind::policy) table = &store_.tables.policies;
-    if (table == &store_.tables.runs && unreadable_runs_.contains(answered.record)) return false;
-    return txn.get(table->handle, place_key(tenant_, answered.record)).has_value();
+    if (answer.kind == IdempotentAnswer::Kind::change) table = &store_.tables.changes;
+    if (answer.kind == IdempotentAnswer::Kind::policy) table = &store_.tables.policies;
+    if (table == &store_.tables.runs && unreadable_runs_.contains(answer.record)) return false;
+    return txn.get(table->handle, place_key(tenant_, answer.record)).has_value();
   }
 
   OpenStore store_;

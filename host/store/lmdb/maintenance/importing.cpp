@@ -376,15 +376,15 @@ class Importing {
     stored("delivery", delivery.key);
   }
 
-  void put(const ReadLine& line, const Answered& answered) {
-    if (answered.kind == Answered::Kind::run || answered.kind == Answered::Kind::events) {
-      if (refused_.contains(answered.record)) return;
+  void put(const ReadLine& line, const IdempotentAnswer& answer) {
+    if (answer.kind == IdempotentAnswer::Kind::run || answer.kind == IdempotentAnswer::Kind::events) {
+      if (refused_.contains(answer.record)) return;
     }
-    const KeyBytes key = answered_key(answered, tenant_);
+    const KeyBytes key = answer_key(answer, tenant_);
     const std::string value = line.value(key);
     if (!is_free(store_.tables.idempotency, key, value, "an answer to this Idempotency-Key")) return;
     txn_.put(store_.tables.idempotency.handle, key, value);
-    stored("answer", answered.record);
+    stored("answer", answer.record);
   }
 
   const MaintenanceContext& context_;

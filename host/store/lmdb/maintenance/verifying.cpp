@@ -510,10 +510,10 @@ class Verifying {
 
   // The record it answered with may be gone: retention deletes each independently.
   void answer(const Entry& entry) {
-    const Answered answered = decode_answered(entry.key, entry.value);
+    const IdempotentAnswer answer = decode_answer(entry.key, entry.value);
     const auto tenant = static_cast<model::TenantId>(read_be(entry.key, 4, 4));
     known_tenant(entry, tenant);
-    want(answered_key(answered, tenant).view() == entry.key, entry, "its Idempotency-Key or its day does not match its key");
+    want(answer_key(answer, tenant).view() == entry.key, entry, "its Idempotency-Key or its day does not match its key");
   }
 
   void crash_mark(const Entry& entry) {

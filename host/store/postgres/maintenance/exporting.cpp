@@ -471,9 +471,9 @@ class Exporting : private ExportWriter {
 
   void answer(const Rows& rows, std::size_t row) {
     leave_out_unreadable("idempotency", rows.bytes(row, 0), [&] {
-      const Answered answered = decoded("idempotency", rows.bytes(row, 0), [&] { return answered_in(tenant_, rows, row, 0); });
-      const bool of_run = answered.kind == Answered::Kind::run || answered.kind == Answered::Kind::events;
-      if (!of_run || !unreadable_runs_.contains(answered.record)) add("answer", line_of(answered));
+      const IdempotentAnswer answer = decoded("idempotency", rows.bytes(row, 0), [&] { return answer_in(tenant_, rows, row, 0); });
+      const bool of_run = answer.kind == IdempotentAnswer::Kind::run || answer.kind == IdempotentAnswer::Kind::events;
+      if (!of_run || !unreadable_runs_.contains(answer.record)) add("answer", line_of(answer));
     });
   }
 

@@ -237,7 +237,7 @@ class Importing {
     TakenLines<OpinionLine> opinions;
     TakenLines<WebhookLine> webhooks;
     TakenLines<DeliveryLine> deliveries;
-    TakenLines<Answered> answers;
+    TakenLines<IdempotentAnswer> answers;
     std::size_t lines = 0;
     std::size_t bytes = 0;
   };
@@ -316,7 +316,7 @@ class Importing {
     if (std::holds_alternative<PolicyNameLine>(line.record)) return gather_as(gathered_.names, std::move(line));
     if (std::holds_alternative<model::ChangeRecord>(line.record)) return gather_as(gathered_.changes, std::move(line));
     if (std::holds_alternative<EventsLine>(line.record)) return gather_as(gathered_.events, std::move(line));
-    if (std::holds_alternative<Answered>(line.record)) return gather_as(gathered_.answers, std::move(line));
+    if (std::holds_alternative<IdempotentAnswer>(line.record)) return gather_as(gathered_.answers, std::move(line));
     if (std::holds_alternative<GroupLine>(line.record)) return gather_as(gathered_.groups, std::move(line));
     if (std::holds_alternative<TriageLine>(line.record)) return gather_as(gathered_.entries, std::move(line));
     if (std::holds_alternative<ReviewLine>(line.record)) return gather_as(gathered_.reviews, std::move(line));
@@ -764,21 +764,21 @@ class Importing {
     std::vector<std::int32_t> revisions;
     std::vector<std::string> answers;
     for (const auto& line : gathered_.answers) {
-      const Answered& answered = line.record();
-      const bool of_run = answered.kind == Answered::Kind::run || answered.kind == Answered::Kind::events;
-      if (of_run && refused_.contains(answered.record)) continue;
-      const std::string identity(view(answered.idempotency.identity));
-      const KeyBytes key = answer_key(tenant_, answered);
-      const std::string value = encode_answered(key, answered);
+      const IdempotentAnswer& answer = line.record();
+      const bool of_run = answer.kind == IdempotentAnswer::Kind::run || answer.kind == IdempotentAnswer::Kind::events;
+      if (of_run && refused_.contains(answer.record)) continue;
+      const std::string identity(view(answer.idempotency.identity));
+      const KeyBytes key = answer_key(tenant_, answer);
+      const std::string value = encode_answer(key, answer);
       if (!tally_.is_free(there, identity, key, value, line, "an answer to this Idempotency-Key")) continue;
       put.push_back(identity);
-      contents.emplace_back(view(answered.idempotency.content));
-      created.push_back(answered.created_ms);
-      kinds.push_back(static_cast<std::int16_t>(answered.kind));
-      records.add(answered.record);
-      revisions.push_back(static_cast<std::int32_t>(answered.revision));
-      answers.push_back(answered.kind == Answered::Kind::events ? value : std::string());
-      tally_.stored("answer", answered.record);
+      contents.emplace_back(view(answer.idempotency.content));
+      created.push_back(answer.created_ms);
+      kinds.push_back(static_cast<std::int16_t>(answer.kind));
+      records.add(answer.record);
+      revisions.push_back(static_cast<std::int32_t>(answer.revision));
+      answers.push_back(answer.kind == IdempotentAnswer::Kind::events ? value : std::string());
+      tally_.stored("answer", answer.record);
     }
     if (put.empty()) return;
     Params params = of_tenant();
@@ -788,8 +788,8 @@ class Importing {
 
   std::string said_by(const Rows& rows, std::size_t row) const {
     try {
-      const Answered answered = answered_in(tenant_, rows, row, 0);
-      return encode_answered(answer_key(tenant_, answered), answered);
+      const IdempotentAnswer answer = answer_in(tenant_, rows, row, 0);
+      return encode_answer(answer_key(tenant_, answer), answer);
     } catch (const BadValue&) {
       return {};
     }

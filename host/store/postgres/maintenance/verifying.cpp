@@ -830,7 +830,7 @@ class Verifying {
                "coalesce(octet_length(t.answer), 0) + 200");
     walk(kAnswers, {kFirstTenant, Bytes()}, [&](const Entry& entry) {
       known_tenant(entry, entry.tenant());
-      answered_in(entry.tenant(), entry.rows, entry.row, 1);
+      answer_in(entry.tenant(), entry.rows, entry.row, 1);
     });
   }
 
