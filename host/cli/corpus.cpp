@@ -27,43 +27,43 @@ struct CorpusOptions {
 };
 
 // The reviews of one detector on one run.
-struct Said {
+struct DetectorReviews {
   std::uint64_t failures = 0;  // of the detector in the run
   model::ReviewCounts reviews;
   std::string why;
 };
 
 // `present` if a failure was right or one was missed; `absent` if all failures are false alarms or the run is clean; else `unclear`.
-const char* label_of(const Said& said) {
-  const model::ReviewCounts& of = said.reviews;
+const char* label_of(const DetectorReviews& one) {
+  const model::ReviewCounts& of = one.reviews;
   if (of.right > 0 || of.missed > 0) return name(Label::present);
-  const bool all_false = of.false_alarm > 0 && of.false_alarm >= said.failures && of.unsure == 0;
-  return all_false || (of.clean > 0 && said.failures == 0) ? name(Label::absent) : name(Label::unclear);
+  const bool all_false = of.false_alarm > 0 && of.false_alarm >= one.failures && of.unsure == 0;
+  return all_false || (of.clean > 0 && one.failures == 0) ? name(Label::absent) : name(Label::unclear);
 }
 
-std::map<std::string, Said> said_of(const model::RunRecord& run, const std::vector<model::Review>& reviews) {
-  std::map<std::string, Said> said;
+std::map<std::string, DetectorReviews> reviews_by_detector(const model::RunRecord& run, const std::vector<model::Review>& reviews) {
+  std::map<std::string, DetectorReviews> by_detector;
   std::set<std::string> failures;
   for (const model::RecordKey& confirmed : run.confirmed) failures.insert(model::make_failure_id(confirmed));
-  for (const std::string& detector : json_elements(run.detectors_json)) said[json_member_text(detector, "key")];
+  for (const std::string& detector : json_elements(run.detectors_json)) by_detector[json_member_text(detector, "key")];
   for (const std::string& failure : json_elements(run.failures_json)) {
-    ++said[json_member_text(failure, "detectorKey")].failures;
+    ++by_detector[json_member_text(failure, "detectorKey")].failures;
     failures.insert(json_member_text(failure, "failureId"));
   }
   for (const model::Review& review : reviews) {
     if (!failures.contains(review.failure_id) && !ingest::is_of_what_was_not_found(review, run)) continue;
-    Said& one = said[review.detector_key];
+    DetectorReviews& one = by_detector[review.detector_key];
     ++one.reviews.of(review.verdict);
     const auto document = json_members(review.document);
     std::string why = json_member_text(document, "note");
     if (const std::string reason = json_member_text(document, "reason"); !reason.empty()) why = review.author + ": " + reason;  // a model's
     if (!why.empty()) one.why += (one.why.empty() ? "" : "; ") + why;
   }
-  return said;
+  return by_detector;
 }
 
-bool any_reviewed(const std::map<std::string, Said>& said) {
-  return std::any_of(said.begin(), said.end(), [](const auto& one) { return one.second.reviews.all() > 0; });
+bool any_reviewed(const std::map<std::string, DetectorReviews>& by_detector) {
+  return std::any_of(by_detector.begin(), by_detector.end(), [](const auto& one) { return one.second.reviews.all() > 0; });
 }
 
 std::string run_line(const model::RunRecord& run) {
@@ -72,13 +72,13 @@ std::string run_line(const model::RunRecord& run) {
   return line + "\n";
 }
 
-std::string labels_line(const model::RunRecord& run, const std::map<std::string, Said>& said) {
+std::string labels_line(const model::RunRecord& run, const std::map<std::string, DetectorReviews>& by_detector) {
   std::string line;
   JsonWriter out(line);
   out.begin_object().key("id").string(run.run_id).key("labels").begin_object();
-  for (const auto& [detector, one] : said) out.key(detector).string(label_of(one));
+  for (const auto& [detector, one] : by_detector) out.key(detector).string(label_of(one));
   out.end_object().key("why").begin_object();
-  for (const auto& [detector, one] : said) {
+  for (const auto& [detector, one] : by_detector) {
     if (!one.why.empty()) out.key(detector).string(one.why);
   }
   out.end_object().end_object();
@@ -117,13 +117,14 @@ class CorpusExport {
   bool add(const store::ReviewedRun& reviewed) {
     if (reviewed.reviews.empty()) return true;
     const auto run = store_.run_at(tenant_, reviewed.run);
-    const auto said = run && run->state == model::RunState::resolved ? said_of(*run, reviewed.reviews) : std::map<std::string, Said>();
-    if (!any_reviewed(said)) {
+    const auto by_detector = run && run->state == model::RunState::resolved ? reviews_by_detector(*run, reviewed.reviews)
+                                                                            : std::map<std::string, DetectorReviews>();
+    if (!any_reviewed(by_detector)) {
       ++left_out_;
       return true;
     }
     ++taken_;
-    return runs_.write(run_line(*run)) && labels_.write(labels_line(*run, said));
+    return runs_.write(run_line(*run)) && labels_.write(labels_line(*run, by_detector));
   }
 
   int finish() {

@@ -48,9 +48,9 @@ std::int64_t ms_since(std::chrono::steady_clock::time_point begin) {
 }
 
 // A detector's answer for a run; equal texts mean equal answers.
-struct Said {
+struct DetectorAnswer {
   std::string fault;  // why the host would reject it
-  std::string answer;
+  std::string text;
   bool explained = false;
   std::string explanation_refused;
 };
@@ -102,23 +102,23 @@ class Subject {
   }
 
   // Evaluates within `patience_ms`; 0: it must stop at once.
-  Said evaluate(detect::Instance& instance, const model::Run& run, std::int64_t patience_ms = kPatienceMs,
-                detect::Explain explain = detect::Explain::no) {
+  DetectorAnswer evaluate(detect::Instance& instance, const model::Run& run, std::int64_t patience_ms = kPatienceMs,
+                          detect::Explain explain = detect::Explain::no) {
     const detect::AbiRunView view(run, "conformance");
     const auto begin = std::chrono::steady_clock::now();
     detect::Call call(clock_, run, detect::view(info().key), clock_.monotonic_ns() + patience_ms * kNsPerMs);
     if (explain == detect::Explain::yes) call.ask_for_explanation();
     const detect::Instance::Outcome outcome = instance.evaluate(view.raw(), call.raw());
     const std::int64_t took_ms = ms_since(begin);
-    Said said{fault_of(outcome, call, patience_ms == 0), answer_text(call, outcome.status), !call.explanation.empty(),
-              call.explanation_refused};
-    if (said.fault.empty() && !may_be_too_many(run)) said.fault = excess_of(call);
+    DetectorAnswer answer{fault_of(outcome, call, patience_ms == 0), answer_text(call, outcome.status), !call.explanation.empty(),
+                          call.explanation_refused};
+    if (answer.fault.empty() && !may_be_too_many(run)) answer.fault = excess_of(call);
     const std::int64_t bound_ms = patience_ms == 0 ? kStopWithinMs : patience_ms;
-    if (said.fault.empty() && took_ms > bound_ms) {
-      said.fault = "took " + std::to_string(took_ms) + " ms, at most " + std::to_string(bound_ms) + " ms are allowed here";
-      said.fault += patience_ms == 0 ? "; ask should_stop in every loop" : "; evaluate must be linear in the run's length";
+    if (answer.fault.empty() && took_ms > bound_ms) {
+      answer.fault = "took " + std::to_string(took_ms) + " ms, at most " + std::to_string(bound_ms) + " ms are allowed here";
+      answer.fault += patience_ms == 0 ? "; ask should_stop in every loop" : "; evaluate must be linear in the run's length";
     }
-    return said;
+    return answer;
   }
 
  private:
@@ -160,8 +160,8 @@ CaseOutcome shown(Subject& subject, const std::vector<std::string>& texts) {
   if (!instance.ok()) return failed("create: " + instance.error().detail);
   const std::vector<model::Run> runs = read_all(texts);
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const Said said = subject.evaluate(*instance, runs[i]);
-    if (!said.fault.empty()) return failed("run " + std::to_string(i + 1) + " of " + std::to_string(runs.size()) + ": " + said.fault);
+    const DetectorAnswer answer = subject.evaluate(*instance, runs[i]);
+    if (!answer.fault.empty()) return failed("run " + std::to_string(i + 1) + " of " + std::to_string(runs.size()) + ": " + answer.fault);
   }
   return {};
 }
@@ -210,12 +210,12 @@ CaseOutcome deterministic(Subject& subject) {
   const std::vector<model::Run> runs = runs_of_all_kinds();
   std::vector<std::string> first;
   first.reserve(runs.size());
-  for (const model::Run& run : runs) first.push_back(subject.evaluate(*instance, run).answer);
+  for (const model::Run& run : runs) first.push_back(subject.evaluate(*instance, run).text);
   for (int repeat = 1; repeat < kRepeats; ++repeat) {
     auto other = subject.create();
     if (!other.ok()) return failed("create: " + other.error().detail);
     for (std::size_t i = 0; i < runs.size(); ++i) {
-      const std::string now = subject.evaluate(repeat % 2 == 0 ? *instance : *other, runs[i]).answer;
+      const std::string now = subject.evaluate(repeat % 2 == 0 ? *instance : *other, runs[i]).text;
       if (now != first[i])
         return failed("repeat " + std::to_string(repeat) + " of run " + std::to_string(i + 1) + " gave a different answer: first " +
                       first[i].substr(0, 200) + ", then " + now.substr(0, 200));
@@ -232,16 +232,17 @@ CaseOutcome explained(Subject& subject) {
   runs.push_back(read(long_run()));
   bool any = false;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    const Said asked = subject.evaluate(*instance, runs[i], kPatienceMs, detect::Explain::yes);
+    const DetectorAnswer with_explanation = subject.evaluate(*instance, runs[i], kPatienceMs, detect::Explain::yes);
     const std::string which = "run " + std::to_string(i + 1) + " of " + std::to_string(runs.size()) + ": ";
-    if (!asked.explanation_refused.empty()) return failed(which + "its explanation was rejected: " + asked.explanation_refused);
-    any |= asked.explained;
+    if (!with_explanation.explanation_refused.empty())
+      return failed(which + "its explanation was rejected: " + with_explanation.explanation_refused);
+    any |= with_explanation.explained;
     if (!any) continue;
-    if (!asked.fault.empty()) return failed(which + asked.fault);
-    const Said plain = subject.evaluate(*instance, runs[i]);
-    if (plain.answer != asked.answer)
-      return failed(which + "gave a different answer when asked to explain it: first " + plain.answer.substr(0, 200) + ", then " +
-                    asked.answer.substr(0, 200));
+    if (!with_explanation.fault.empty()) return failed(which + with_explanation.fault);
+    const DetectorAnswer plain = subject.evaluate(*instance, runs[i]);
+    if (plain.text != with_explanation.text)
+      return failed(which + "gave a different answer when asked to explain it: first " + plain.text.substr(0, 200) + ", then " +
+                    with_explanation.text.substr(0, 200));
   }
   return any ? CaseOutcome{} : skipped("gives no explanation");
 }
@@ -251,7 +252,7 @@ CaseOutcome concurrent(Subject& subject) {
   auto instance = subject.create();
   if (!instance.ok()) return failed("create: " + instance.error().detail);
   const std::vector<model::Run> runs = runs_of_all_kinds();
-  std::vector<Said> alone;
+  std::vector<DetectorAnswer> alone;
   alone.reserve(runs.size());
   for (const model::Run& run : runs) alone.push_back(subject.evaluate(*instance, run));
   std::vector<std::string> wrong(kThreads);
@@ -261,9 +262,9 @@ CaseOutcome concurrent(Subject& subject) {
     threads.emplace_back([&, t] {
       for (std::size_t i = 0; i < runs.size() * kRepeatsAThread && wrong[static_cast<std::size_t>(t)].empty(); ++i) {
         const std::size_t at = (i + static_cast<std::size_t>(t)) % runs.size();
-        const Said said = subject.evaluate(*instance, runs[at]);
-        if (said.answer == alone[at].answer && said.fault == alone[at].fault) continue;
-        wrong[static_cast<std::size_t>(t)] = said.fault.empty() ? said.answer.substr(0, 200) : said.fault;
+        const DetectorAnswer answer = subject.evaluate(*instance, runs[at]);
+        if (answer.text == alone[at].text && answer.fault == alone[at].fault) continue;
+        wrong[static_cast<std::size_t>(t)] = answer.fault.empty() ? answer.text.substr(0, 200) : answer.fault;
       }
     });
   }
@@ -277,8 +278,8 @@ CaseOutcome concurrent(Subject& subject) {
 CaseOutcome should_stop(Subject& subject) {
   auto instance = subject.create();
   if (!instance.ok()) return failed("create: " + instance.error().detail);
-  const Said said = subject.evaluate(*instance, read(long_run()), 0);
-  return said.fault.empty() ? CaseOutcome{} : failed("with should_stop set from the start: " + said.fault);
+  const DetectorAnswer answer = subject.evaluate(*instance, read(long_run()), 0);
+  return answer.fault.empty() ? CaseOutcome{} : failed("with should_stop set from the start: " + answer.fault);
 }
 
 std::size_t entries_of(const char* folder) {

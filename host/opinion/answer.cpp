@@ -23,7 +23,7 @@ constexpr int kMostBodyDepth = 64;
 constexpr int kMostAnswerDepth = 8;
 constexpr std::size_t kMostShownBytes = 80;  // of the model's text in an error
 constexpr std::string_view kThinkingEnd = "</think>";
-constexpr std::array kAllSaid{Said::present, Said::absent, Said::unclear};
+constexpr std::array kAllVerdicts{OpinionVerdict::present, OpinionVerdict::absent, OpinionVerdict::unclear};
 
 Error fault(std::string detail) {
   return {Code::unavailable, std::move(detail), {}, {}};
@@ -97,9 +97,9 @@ Result<Answer> answer_of(std::string_view object) {
   if (names.wrong) return *names.wrong;
   Answer answer;
   const std::string verdict = json_member_text(names.members, "verdict");
-  const auto said = std::find_if(kAllSaid.begin(), kAllSaid.end(), [&](Said one) { return verdict == name(one); });
-  if (said == kAllSaid.end()) return fault("the verdict in the model's answer is not present, absent or unclear");
-  answer.said = *said;
+  const auto known = std::find_if(kAllVerdicts.begin(), kAllVerdicts.end(), [&](OpinionVerdict one) { return verdict == name(one); });
+  if (known == kAllVerdicts.end()) return fault("the verdict in the model's answer is not present, absent or unclear");
+  answer.verdict = *known;
   const std::string reason = json_member(names.members, "reason");
   if (!is_string(reason)) return fault("the reason in the model's answer is not a string");
   answer.reason = cut(json_string_value(reason), kMostReasonBytes);
@@ -215,11 +215,11 @@ bool stands_there(const Quote& quote, const model::Run& run) {
 
 }  // namespace
 
-const char* name(Said said) {
-  switch (said) {
-    case Said::present: return "present";
-    case Said::absent: return "absent";
-    case Said::unclear: break;
+const char* name(OpinionVerdict verdict) {
+  switch (verdict) {
+    case OpinionVerdict::present: return "present";
+    case OpinionVerdict::absent: return "absent";
+    case OpinionVerdict::unclear: break;
   }
   return "unclear";
 }
@@ -231,11 +231,11 @@ Result<Answer> read_answer(std::string_view body) {
   const auto members = json_members(body);
   const auto content = content_of(members);
   if (!content.ok()) return content.error();
-  const std::string_view said = without_thoughts(*content);
-  const auto found = find_object(said, kMostAnswerDepth);
+  const std::string_view text = without_thoughts(*content);
+  const auto found = find_object(text, kMostAnswerDepth);
   if (!found)
     return fault("the model did not answer with a complete JSON object: " +
-                 cut(with_equal_spaces(utf8_prefix(said, 4 * kMostShownBytes)), kMostShownBytes));
+                 cut(with_equal_spaces(utf8_prefix(text, 4 * kMostShownBytes)), kMostShownBytes));
   auto answer = answer_of(*found);
   if (answer.ok()) answer->tokens = read_usage(body).all();
   return answer;
@@ -244,9 +244,9 @@ Result<Answer> read_answer(std::string_view body) {
 Answer with_checked_quotes(Answer answer, const model::Run& run) {
   for (const Quote& quote : answer.evidence) {
     if (stands_there(quote, run)) continue;
-    const std::string was = std::string("the model said ") + name(answer.said) + ", but quotes text that the run does not contain at " +
+    const std::string was = std::string("the model said ") + name(answer.verdict) + ", but quotes text that the run does not contain at " +
                             cut(quote.pointer, kMostShownBytes) + ": \"" + cut(quote.text, kMostShownBytes) + "\". Its reason: ";
-    answer.said = Said::unclear;
+    answer.verdict = OpinionVerdict::unclear;
     answer.reason = cut(was + answer.reason, kMostReasonBytes);
     answer.evidence.clear();
     break;
@@ -256,7 +256,7 @@ Answer with_checked_quotes(Answer answer, const model::Run& run) {
 
 model::ModelAnswer to_model_answer(const Answer& answer, std::string prompt_version, std::int64_t elapsed_ms) {
   model::ModelAnswer out;
-  out.opinion = name(answer.said);
+  out.opinion = name(answer.verdict);
   out.reason = answer.reason;
   out.prompt_version = std::move(prompt_version);
   out.tokens = answer.tokens;

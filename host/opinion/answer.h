@@ -20,8 +20,8 @@ constexpr std::size_t kMostQuotes = 16;               // more of them are a faul
 constexpr std::size_t kMostQuoteBytes = 4000;         // likewise
 constexpr std::size_t kMostPointerBytes = 256;        // likewise
 
-enum class Said : std::uint8_t { present, absent, unclear };
-const char* name(Said said);
+enum class OpinionVerdict : std::uint8_t { present, absent, unclear };
+const char* name(OpinionVerdict verdict);
 
 struct Quote {
   std::string pointer;
@@ -29,7 +29,7 @@ struct Quote {
 };
 
 struct Answer {
-  Said said = Said::unclear;
+  OpinionVerdict verdict = OpinionVerdict::unclear;
   std::string reason;
   std::vector<Quote> evidence;
   std::uint64_t tokens = 0;  // prompt plus answer, as counted by the server; 0: not reported

@@ -80,11 +80,11 @@ model::FailureRecord failure_of(const AnsweredOpinion& answered, const model::Fi
   return failure;
 }
 
-model::OpinionState state_of(Said said) {
-  switch (said) {
-    case Said::present: return model::OpinionState::confirmed;
-    case Said::absent: return model::OpinionState::denied;
-    case Said::unclear: break;
+model::OpinionState state_of(OpinionVerdict verdict) {
+  switch (verdict) {
+    case OpinionVerdict::present: return model::OpinionState::confirmed;
+    case OpinionVerdict::absent: return model::OpinionState::denied;
+    case OpinionVerdict::unclear: break;
   }
   return model::OpinionState::unclear;
 }
@@ -94,14 +94,14 @@ bool may_be_silenced(const model::Opinion& alarm, const OutcomeSettings& setting
 }
 
 // The verdict that the answer gives on the alarm or candidate.
-model::ReviewVerdict verdict_of(const model::Opinion& opinion, Said said, const OutcomeSettings& settings) {
+model::ReviewVerdict verdict_of(const model::Opinion& opinion, OpinionVerdict verdict, const OutcomeSettings& settings) {
   using model::ReviewVerdict;
-  if (said == Said::unclear) return ReviewVerdict::unsure;
+  if (verdict == OpinionVerdict::unclear) return ReviewVerdict::unsure;
   if (opinion.of_alarm) {
-    if (said == Said::present) return ReviewVerdict::right;
+    if (verdict == OpinionVerdict::present) return ReviewVerdict::right;
     return may_be_silenced(opinion, settings) ? ReviewVerdict::false_alarm : ReviewVerdict::unsure;
   }
-  if (said == Said::absent) return ReviewVerdict::clean;
+  if (verdict == OpinionVerdict::absent) return ReviewVerdict::clean;
   return settings.may_confirm ? ReviewVerdict::right : ReviewVerdict::missed;
 }
 
@@ -109,11 +109,11 @@ model::ReviewVerdict verdict_of(const model::Opinion& opinion, Said said, const 
 
 store::OpinionWrite outcome_of(AnsweredOpinion answered, const model::Run& run, const OutcomeSettings& settings, const OutcomeKeys& keys) {
   const std::string author = model::opinion_author(settings.model);
-  const Said said = answered.answer.said;
+  const OpinionVerdict verdict = answered.answer.verdict;
   store::OpinionWrite write;
   write.tenant = answered.tenant;
   model::Review review;
-  if (!answered.opinion.of_alarm && said == Said::present && settings.may_confirm) {
+  if (!answered.opinion.of_alarm && verdict == OpinionVerdict::present && settings.may_confirm) {
     write.failure = failure_of(answered, finding_of(answered, run, author), keys);
     answered.opinion.failure_id = write.failure->id;
     answered.cluster_id = model::cluster_id(model::cluster_key(write.failure->fingerprint));
@@ -129,18 +129,18 @@ store::OpinionWrite outcome_of(AnsweredOpinion answered, const model::Run& run, 
   review.of_candidate = write.failure.has_value();
   review.detector_version = opinion.detector_version;
   review.settings_hash = opinion.settings_hash;
-  review.verdict = verdict_of(opinion, said, settings);
+  review.verdict = verdict_of(opinion, verdict, settings);
   review.author = author;
   review.document =
       model::write_document(review, to_model_answer(answered.answer, std::move(answered.prompt_version), answered.elapsed_ms));
 
   write.opinion = std::move(answered.opinion);
-  write.opinion.state = state_of(said);
+  write.opinion.state = state_of(verdict);
   ++write.opinion.attempts;
   write.opinion.last_error.clear();
   write.opinion.review = review.document;
   const bool of_failure = !review.failure_id.empty();
-  if (of_failure || said != Said::unclear) write.reviews.push_back(std::move(review));
+  if (of_failure || verdict != OpinionVerdict::unclear) write.reviews.push_back(std::move(review));
   return write;
 }
 

@@ -241,7 +241,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     const std::int64_t elapsed_ms = (now_ns() - job.sent_ns) / 1'000'000;
     const std::int64_t at_ms = parts_.clock.wall_ms();
     Answer checked = with_checked_quotes(std::move(answer), *job.run);
-    const char* const verdict = name(checked.said);
+    const char* const verdict = name(checked.verdict);
     const OutcomeKeys keys{{at_ms, parts_.records.next_seq()}, parts_.records.next_seq()};
     AnsweredOpinion all{job.tenant,
                         std::move(job.opinion),

@@ -52,7 +52,7 @@ bool AskedDeeds::counts(const Request& request, const Claim& claim) const {
   return request.listed || (request.open && (claim.state || is_deed(scene_.reading, claim)));
 }
 
-const Request* AskedDeeds::real_request_for(const Claim& claim, const RunView& run, const Said& said, std::string_view& rule) {
+const Request* AskedDeeds::real_request_for(const Claim& claim, const RunView& run, const AgentMessage& said, std::string_view& rule) {
   const auto group = rules_.lexicon.verb(claim.verb).group;
   for (const auto& request : scene_.requests.found()) {
     if (rules_.lexicon.verb(request.verb).group != group || !(scene_.ran.any || counts(request, claim))) continue;
@@ -61,18 +61,18 @@ const Request* AskedDeeds::real_request_for(const Claim& claim, const RunView& r
   return nullptr;
 }
 
-const Request* AskedDeeds::any_request(bool open, const RunView& run, const Said& said, std::string_view& rule) {
+const Request* AskedDeeds::any_request(bool open, const RunView& run, const AgentMessage& said, std::string_view& rule) {
   for (const auto& request : scene_.requests.found()) {
     if ((request.listed || (open && request.open)) && is_real(request, run, said, rule)) return &request;
   }
   return nullptr;
 }
 
-bool AskedDeeds::is_later(const Request& request, const Said& said) {
+bool AskedDeeds::is_later(const Request& request, const AgentMessage& said) {
   return request.step != kNoStep && request.step > said.step;
 }
 
-bool AskedDeeds::is_real(const Request& request, const RunView& run, const Said& said, std::string_view& rule) {
+bool AskedDeeds::is_real(const Request& request, const RunView& run, const AgentMessage& said, std::string_view& rule) {
   if (is_text_work(request, run, said)) {
     rule = "text_product";
   } else if (request.open && !request.listed && scene_.requests.make_believe(run)) {
@@ -123,7 +123,7 @@ bool AskedDeeds::asks_for_listed() const {
 }
 
 /// "Create a poem", "update this paragraph: ...": the answer itself is what the user asks for.
-bool AskedDeeds::is_text_work(const Request& request, const RunView& run, const Said& said) {
+bool AskedDeeds::is_text_work(const Request& request, const RunView& run, const AgentMessage& said) {
   if (!rules_.text_product || !scene_.text_work.shapes(request.verb)) return false;
   // When tools that write ran, when the agent proposed it after look-ups, or when "order" means a purchase, the request must name a text.
   if (scene_.ran.any_write || (request.accepted && scene_.ran.any) || (scene_.text_work.sorts(request.verb) && !request.sorting))
@@ -138,7 +138,7 @@ bool AskedDeeds::is_text_work(const Request& request, const RunView& run, const 
   return scene_.text_work.holds(run, thing, rules_.effects[rules_.lexicon.verb(request.verb).group] != 0, said.text, said.step);
 }
 
-Finding AskedDeeds::finding(const RunView& run, const Request& request, const Said& said, int score) const {
+Finding AskedDeeds::finding(const RunView& run, const Request& request, const AgentMessage& said, int score) const {
   const auto& verb = rules_.lexicon.verb(request.verb).lemma;
   Finding out;
   out.severity = Severity::kHigh;
@@ -201,13 +201,13 @@ bool AskedDeeds::agrees(const RunView& run, std::size_t turn) const {
   });
 }
 
-bool AskedDeeds::agreed_before(const RunView& run, const Said& said) const {
+bool AskedDeeds::agreed_before(const RunView& run, const AgentMessage& said) const {
   auto turn = std::min(said.step, run.steps.size());
   while (turn > 0 && run.steps[turn - 1].kind != Kind::kUser) --turn;
   return turn > 0 && agrees(run, turn - 1);
 }
 
-AskedDeeds::Order AskedDeeds::order_before(const RunView& run, const Said& said, const Claim& claim) {
+AskedDeeds::Order AskedDeeds::order_before(const RunView& run, const AgentMessage& said, const Claim& claim) {
   Order best;
   std::string_view rule;
   for (const auto& request : scene_.requests.found()) {

@@ -33,13 +33,13 @@ class AskedDeeds {
   /// True when such a claim answers the request: for an open verb, the claim must report a deed, not a state.
   [[nodiscard]] bool counts(const Request& request, const Claim& claim) const;
   /// The first request that the claim answers and that is neither text work nor make-believe. Sets `rule` to what suppressed the others.
-  [[nodiscard]] const Request* real_request_for(const Claim& claim, const RunView& run, const Said& said, std::string_view& rule);
+  [[nodiscard]] const Request* real_request_for(const Claim& claim, const RunView& run, const AgentMessage& said, std::string_view& rule);
   /// The first real request for any action; with `open`, requests with open verbs count, too.
-  [[nodiscard]] const Request* any_request(bool open, const RunView& run, const Said& said, std::string_view& rule);
+  [[nodiscard]] const Request* any_request(bool open, const RunView& run, const AgentMessage& said, std::string_view& rule);
   /// True for a request of a user turn after the message.
-  [[nodiscard]] static bool is_later(const Request& request, const Said& said);
+  [[nodiscard]] static bool is_later(const Request& request, const AgentMessage& said);
   /// True for a request that is neither text work nor make-believe; otherwise sets `rule` to what suppresses it.
-  [[nodiscard]] bool is_real(const Request& request, const RunView& run, const Said& said, std::string_view& rule);
+  [[nodiscard]] bool is_real(const Request& request, const RunView& run, const AgentMessage& said, std::string_view& rule);
   /// True where a rule has taken what is told for a text that was asked for, or for a game.
   [[nodiscard]] static bool is_talk(const Verdict& verdict);
   /// True when the user asked for any action.
@@ -49,13 +49,13 @@ class AskedDeeds {
   /// True when the user asked for an action of `request_verbs`.
   [[nodiscard]] bool asks_for_listed() const;
   /// What is reported of a request that the message claims as done, with the score of a run without tools or without changes.
-  [[nodiscard]] Finding finding(const RunView& run, const Request& request, const Said& said, int score) const;
+  [[nodiscard]] Finding finding(const RunView& run, const Request& request, const AgentMessage& said, int score) const;
   /// True when a user turn mentions text or code: the user may have asked for a written-out call.
   [[nodiscard]] bool asks_for_text(const RunView& run);
   /// True when the message answers a user turn that agrees to what the agent proposed to do.
-  [[nodiscard]] bool agreed_before(const RunView& run, const Said& said) const;
+  [[nodiscard]] bool agreed_before(const RunView& run, const AgentMessage& said) const;
   /// The order before a message that fits the claim best; kNone when there is none.
-  [[nodiscard]] Order order_before(const RunView& run, const Said& said, const Claim& claim);
+  [[nodiscard]] Order order_before(const RunView& run, const AgentMessage& said, const Claim& claim);
   /// The request that a deed answers; a request made from the deed itself when nobody asked for it.
   [[nodiscard]] static Request meant(const Order& order, const Claim& claim);
   /// True when a user turn names the deed itself as done: "just tell me you've escalated this".
@@ -73,7 +73,7 @@ class AskedDeeds {
   [[nodiscard]] static std::size_t begin_of(const RunView& run, std::size_t turn);
 
  private:
-  [[nodiscard]] bool is_text_work(const Request& request, const RunView& run, const Said& said);
+  [[nodiscard]] bool is_text_work(const Request& request, const RunView& run, const AgentMessage& said);
   [[nodiscard]] bool agrees(const RunView& run, std::size_t turn) const;
   void read_user(const RunView& run);
   void read_given(const RunView& run);

@@ -25,13 +25,13 @@
 namespace runwarden::plugins {
 
 /// A message in which the agent says that something was done.
-struct Said {
+struct AgentMessage {
   std::string_view text;
   std::string pointer;
   std::size_t step = kNoStep;
 };
 
-[[nodiscard]] inline Said said_in(const FinalMessage& message) {
+[[nodiscard]] inline AgentMessage said_in(const FinalMessage& message) {
   return {message.text, message.pointer(), message.step};
 }
 

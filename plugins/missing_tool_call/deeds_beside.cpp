@@ -147,7 +147,7 @@ bool DeedsBeside::is_accounted_for(const RunView& run, const ToldDeed& deed) {
 }
 
 /// True when the user asked for the very deed, the agent tells it as its own, and no call since may have been made for it.
-bool DeedsBeside::is_left_out(const RunView& run, const Said& said, const ToldDeed& deed, const Order& order) {
+bool DeedsBeside::is_left_out(const RunView& run, const AgentMessage& said, const ToldDeed& deed, const Order& order) {
   if (order.how != Order::kSame || rules_.settling[deed.claim.verb]) return false;
   const bool sent_by_itself = sends(deed.claim) && !scene_.requests.telling(order.request->verb);
   const bool own = deed.telling == Telling::kByAgent || (deed.telling == Telling::kPassive && !sent_by_itself) ||
@@ -157,7 +157,7 @@ bool DeedsBeside::is_left_out(const RunView& run, const Said& said, const ToldDe
 }
 
 /// Judges the deeds of the message in scene_.reading that the user asked for and no call was about.
-void DeedsBeside::judge_message(const RunView& run, const Said& said, Verdict& verdict) {
+void DeedsBeside::judge_message(const RunView& run, const AgentMessage& said, Verdict& verdict) {
   constexpr double kAskedBeside = 0.65;
   if (scene_.reading.admits() || scene_.reading.asks() || holds_letter(said.text)) return;
   const auto acts = [&](std::uint16_t verb) { return scene_.actions[verb] && !scene_.requests.light(verb); };

@@ -32,10 +32,10 @@ class DeedsBeside {
  private:
   using Order = AskedDeeds::Order;
 
-  void judge_message(const RunView& run, const Said& said, Verdict& verdict);
+  void judge_message(const RunView& run, const AgentMessage& said, Verdict& verdict);
   void mark_told();
   [[nodiscard]] bool is_accounted_for(const RunView& run, const ToldDeed& deed);
-  [[nodiscard]] bool is_left_out(const RunView& run, const Said& said, const ToldDeed& deed, const Order& order);
+  [[nodiscard]] bool is_left_out(const RunView& run, const AgentMessage& said, const ToldDeed& deed, const Order& order);
   [[nodiscard]] bool ran_anything(const RunView& run);
   [[nodiscard]] bool sends(const Claim& claim) const;
   [[nodiscard]] bool goes_ahead(const Request& request);

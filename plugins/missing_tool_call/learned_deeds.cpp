@@ -124,7 +124,7 @@ bool LearnedDeeds::names_recipient(const RunView& run, const Sentence& sentence)
 }
 
 /// The likeliest deed that a message tells; none where the message as a whole leaves it open.
-LearnedDeeds::Likely LearnedDeeds::told_in(const RunView& run, const Said& said, Before before) {
+LearnedDeeds::Likely LearnedDeeds::told_in(const RunView& run, const AgentMessage& said, Before before) {
   Likely best;
   run.pace(said.text.size());
   const std::string_view told = calls_told_.empty() ? said.text : std::string_view(calls_told_);
@@ -251,7 +251,8 @@ void LearnedDeeds::judge_message(const RunView& run, const FinalMessage& message
   if (rules_.line.fires(sure, doubt, verdict)) fire(run, said, asked, told, sure, verdict);
 }
 
-void LearnedDeeds::fire(const RunView& run, const Said& said, const Likely& asked, const Likely& told, double sure, Verdict& verdict) {
+void LearnedDeeds::fire(const RunView& run, const AgentMessage& said, const Likely& asked, const Likely& told, double sure,
+                        Verdict& verdict) {
   Request wanted;
   wanted.verb = asked.verb != kNoVerb ? asked.verb : told.verb != kNoVerb ? told.verb : rules_.finish_verb;
   wanted.step = asked.step;

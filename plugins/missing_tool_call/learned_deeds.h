@@ -47,12 +47,12 @@ class LearnedDeeds {
   [[nodiscard]] bool shares_asked(const Sentence& sentence) const;
   [[nodiscard]] bool repeats_state(const RunView& run, const Sentence& sentence);
   [[nodiscard]] bool may_answer(const Likely& asked, const Likely& told) const;
-  [[nodiscard]] Likely told_in(const RunView& run, const Said& said, Before before);
+  [[nodiscard]] Likely told_in(const RunView& run, const AgentMessage& said, Before before);
   [[nodiscard]] std::size_t last_change(std::size_t message) const;
   [[nodiscard]] bool names_recipient(const RunView& run, const Sentence& sentence);
   void collect_recipients(const RunView& run, std::size_t step, std::string_view turn, Likely& best);
   void judge_recipients(const RunView& run, const FinalMessage& message, Verdict& verdict);
-  void fire(const RunView& run, const Said& said, const Likely& asked, const Likely& told, double sure, Verdict& verdict);
+  void fire(const RunView& run, const AgentMessage& said, const Likely& asked, const Likely& told, double sure, Verdict& verdict);
   void judge_message(const RunView& run, const FinalMessage& message, Verdict& verdict);
 
   const DeedRules& rules_;

@@ -73,7 +73,7 @@ std::string_view member_before(std::string_view json, std::size_t at) {
 }
 
 /// The agent's very last message, even if it is a goodbye.
-Said last_said(const RunView& run) {
+AgentMessage last_said(const RunView& run) {
   const auto speaks = [](const StepView& step) { return step.kind == Kind::kModel && !trim(step.output).empty(); };
   const auto last = std::find_if(run.steps.rbegin(), run.steps.rend(), speaks);
   if (!trim(run.outcome).empty() || last == run.steps.rend()) return {run.outcome, "/outcomeSummary", kNoStep};
@@ -171,7 +171,7 @@ void MissingToolCall::collect_in_doubt() {
 
 /// Reads only the parts of a message with a word whose claim could be a finding: the verb of a claim is always a word of the message.
 /// A base form is a claim only if the message says "able to" or the like.
-void MissingToolCall::judge_message(const RunView& run, const Said& said, Verdict& verdict) {
+void MissingToolCall::judge_message(const RunView& run, const AgentMessage& said, Verdict& verdict) {
   if (holds_letter(said.text)) return;
   std::string buffer;
   const auto prose = prose_of(said.text, buffer);
@@ -240,7 +240,8 @@ bool MissingToolCall::is_told_to_nobody(const RunView& run, const Claim& claim, 
 }
 
 /// What a claim answers; nothing when it may not be a deed of the agent's.
-std::optional<MissingToolCall::MatchedClaim> MissingToolCall::matched_claim(const RunView& run, const Said& said, const Claim& claim) {
+std::optional<MissingToolCall::MatchedClaim> MissingToolCall::matched_claim(const RunView& run, const AgentMessage& said,
+                                                                            const Claim& claim) {
   if (!is_doubtful(claim)) return std::nullopt;
   MatchedClaim matched{&claim, asked_deeds_.request_for(claim), false};
   if (matched.request != nullptr && asked_deeds_.is_later(*matched.request, said)) matched.request = nullptr;
@@ -261,7 +262,7 @@ std::optional<MissingToolCall::MatchedClaim> MissingToolCall::matched_claim(cons
 }
 
 /// What is subtracted from the confidence when a claim may describe a thing, or what the tools that ran did by themselves.
-double MissingToolCall::doubt_about(const RunView& run, const Said& said, const MatchedClaim& matched) {
+double MissingToolCall::doubt_about(const RunView& run, const AgentMessage& said, const MatchedClaim& matched) {
   const auto& [reported, request, asked] = matched;
   const Claim& claim = *reported;
   const bool sends = rules_.lexicon.verb(claim.verb).group == rules_.send_group;
@@ -278,7 +279,7 @@ double MissingToolCall::doubt_about(const RunView& run, const Said& said, const 
 }
 
 /// Judges the claims of one passage. Returns true when the rest of the message must still be judged.
-bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdict& verdict) {
+bool MissingToolCall::judge_passage(const RunView& run, const AgentMessage& said, Verdict& verdict) {
   for (const auto& claim : scene_.reading.claims) {
     auto matched = matched_claim(run, said, claim);
     if (!matched) continue;
@@ -303,7 +304,7 @@ bool MissingToolCall::judge_passage(const RunView& run, const Said& said, Verdic
 }
 
 /// Fires unless the whole message, or a later one, admits that something did not work. Reads the message again.
-void MissingToolCall::fire_claim(const RunView& run, const Said& said, const MatchedClaim& matched, Verdict& verdict) {
+void MissingToolCall::fire_claim(const RunView& run, const AgentMessage& said, const MatchedClaim& matched, Verdict& verdict) {
   const auto& [reported, request, asked] = matched;
   const Claim claim = *reported;
   const Request unasked{claim.verb, Thing::kUnknown, false, false, false, kNoStep, {}};
@@ -395,7 +396,7 @@ std::uint16_t MissingToolCall::promised_for_now() const {
 
 /// What the user has just agreed to and the message in scene_.reading, `said`, promises for now, if no call ran since and the conversation
 /// ends or moves on: "I will now process the refund. Have a great day!"
-std::optional<Request> MissingToolCall::agreed_and_promised(const RunView& run, const Said& said) {
+std::optional<Request> MissingToolCall::agreed_and_promised(const RunView& run, const AgentMessage& said) {
   if (scene_.reading.has_code) return std::nullopt;
   auto turn = std::min(said.step, run.steps.size());
   const bool replied = turn < run.steps.size() && std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(turn), run.steps.end(),

@@ -24,7 +24,7 @@ void PassedOn::judge(const RunView& run, Verdict& verdict) {
     });
     return follow_ups_.in(folded, words) && passing_on_.in(folded, words);
   };
-  const auto fire = [&](const Said& said) {
+  const auto fire = [&](const AgentMessage& said) {
     const FiringLine::Doubt doubt{"passing_on", said.step, "the agent says that it passes this on, but no call did"};
     if (!rules_.line.fires(kPassedOn, doubt, verdict)) return;
     const Request meant{rules_.send_verb, Thing::kUnknown, false, false, false, kNoStep, {}};

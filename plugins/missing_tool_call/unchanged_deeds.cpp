@@ -37,7 +37,7 @@ double UnchangedDeeds::confidence(const RunView& run, const ToldDeed& deed, cons
 }
 
 /// True when a deed is not the agent's after all: a tool reported it, the user did it himself, or it appears in a text that is not read.
-bool UnchangedDeeds::is_told_of_others(const RunView& run, const Said& said, const ToldDeed& deed, Order::How how) {
+bool UnchangedDeeds::is_told_of_others(const RunView& run, const AgentMessage& said, const ToldDeed& deed, Order::How how) {
   if (deed.claim.verb == kNoVerb) return false;
   if (how == Order::kNone && (rules_.only_asked[deed.claim.verb] || !scene_.reading.understood(said.text))) return true;
   const bool own = deed.telling == Telling::kByAgent;
@@ -58,7 +58,7 @@ bool UnchangedDeeds::closes_clean() const {
   return !scene_.reading.asks() && !asks_at_end(scene_.reading) && !has(scene_.reading.cues, kOpen) && !denies_of_self(scene_.reading);
 }
 
-bool UnchangedDeeds::tells_no_deeds(const Said& said, bool last) const {
+bool UnchangedDeeds::tells_no_deeds(const AgentMessage& said, bool last) const {
   if ((scene_.reading.admits() && rules_.admission) || has(scene_.reading.cues, kCueSimulated) ||
       (last && (scene_.reading.asks() || asks_at_end(scene_.reading))))
     return true;
@@ -81,7 +81,7 @@ void UnchangedDeeds::judge_from(const RunView& run, std::size_t from, Telling le
   scene_.outputs_read = scene_.calls_read = false;
   constexpr double kLeast = 0.3;
   double surest = 0;
-  Said told;
+  AgentMessage told;
   Request wanted;
   for (const auto& message : messages) {
     const auto said = said_in(message);

@@ -18,7 +18,7 @@ class UnchangedDeeds {
 
   /// True for a message in scene.reading that reports no deeds of the agent: it admits, simulates, asks or hands over, or is a letter or
   /// code.
-  [[nodiscard]] bool tells_no_deeds(const Said& said, bool last) const;
+  [[nodiscard]] bool tells_no_deeds(const AgentMessage& said, bool last) const;
   /// For runs in which nothing changed anything: judges the plainest deed that the agent reported to the user.
   void judge(const RunView& run, Verdict& verdict);
   /// The same for one exchange, which begins at step `from`, of a run whose other steps are blank. "All set" counts too: there is no other
@@ -31,7 +31,7 @@ class UnchangedDeeds {
   void judge_from(const RunView& run, std::size_t from, Telling least, Verdict& verdict);
   [[nodiscard]] bool within_document(const Claim& claim) const;
   [[nodiscard]] double confidence(const RunView& run, const ToldDeed& deed, const Order& order);
-  [[nodiscard]] bool is_told_of_others(const RunView& run, const Said& said, const ToldDeed& deed, Order::How how);
+  [[nodiscard]] bool is_told_of_others(const RunView& run, const AgentMessage& said, const ToldDeed& deed, Order::How how);
   [[nodiscard]] bool tells_trouble_from(std::uint32_t sentence) const;
   [[nodiscard]] bool closes_clean() const;
 

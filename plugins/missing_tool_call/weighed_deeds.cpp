@@ -114,7 +114,7 @@ bool WeighedDeeds::may_want_report(const RunView& run, std::size_t end) {
   return std::none_of(wishes_.begin(), wishes_.end(), [](const Wish* wish) { return wish->clause.sure >= kPlainlyAsked; });
 }
 
-bool WeighedDeeds::read_message(const RunView& run, const Said& said, std::size_t back) {
+bool WeighedDeeds::read_message(const RunView& run, const AgentMessage& said, std::size_t back) {
   told_.clear();
   back_ = back;
   const auto end = std::min(said.step, run.steps.size());
@@ -330,7 +330,7 @@ Request WeighedDeeds::wanted_for(const Clause& deed) const {
 
 /// False for a deed of another kind than was asked for, for one of before, for one in a text that the user gave, and for a message that
 /// comes with what a call did.
-bool WeighedDeeds::may_answer(const RunView& run, const Said& said, const Clause& deed) {
+bool WeighedDeeds::may_answer(const RunView& run, const AgentMessage& said, const Clause& deed) {
   const auto& asked = wish_for(deed).clause;
   const bool other = !deed.acts.empty() && !asked.acts.empty() && !share_group(deed.acts, asked.acts);
   const auto of_acts = [&](auto stem) { return holds(deed.act_stems, stem) || !holds(asked.stems, stem); };

@@ -36,7 +36,7 @@ class WeighedDeeds {
   void clear();
   /// Reads a message, the turns before it and the calls; false when it tells no deed, a single one that a call may have been for, or what
   /// may be a report of look-ups. `back` is how many messages came after it. Linear in what it reads, which is bounded for turns and calls.
-  [[nodiscard]] bool read_message(const RunView& run, const Said& said, std::size_t back);
+  [[nodiscard]] bool read_message(const RunView& run, const AgentMessage& said, std::size_t back);
   /// The clauses of that message that may tell a deed.
   [[nodiscard]] std::span<const Clause> told() const { return told_; }
   /// True for one that is likely to: by itself, or because it speaks of what was asked for.
@@ -62,7 +62,7 @@ class WeighedDeeds {
   /// A deed, and how sure it is that no call was for it.
   struct Missed {
     double sure = 0;
-    Said said;
+    AgentMessage said;
     Request wanted;
   };
 
@@ -86,7 +86,7 @@ class WeighedDeeds {
   void measure_calls(std::size_t deed);
   [[nodiscard]] double weigh(std::size_t deed, bool named);
   [[nodiscard]] Request wanted_for(const Clause& deed) const;
-  [[nodiscard]] bool may_answer(const RunView& run, const Said& said, const Clause& deed);
+  [[nodiscard]] bool may_answer(const RunView& run, const AgentMessage& said, const Clause& deed);
 
   const DeedRules& rules_;
   DeedScene& scene_;

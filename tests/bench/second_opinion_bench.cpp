@@ -186,8 +186,8 @@ struct Totals {
 };
 
 // Asks, and counts what it takes. Nothing: no answer that can be read.
-std::optional<opinion::Said> said_of(const Asked& asked, const model::Run& run, const std::string& label, const Options& options,
-                                     const Ask& ask, Totals& totals) {
+std::optional<opinion::OpinionVerdict> said_of(const Asked& asked, const model::Run& run, const std::string& label, const Options& options,
+                                               const Ask& ask, Totals& totals) {
   const model::OpinionPrompts& prompts = config::built_in_opinion_prompts();
   const auto request = opinion::make_request({prompts.frame, *prompts.find(asked.opinion.detector_key), asked.opinion, run, asked.focus},
                                              options.request, std::to_string(totals.tokens) + asked.opinion.reason);
@@ -205,12 +205,12 @@ std::optional<opinion::Said> said_of(const Asked& asked, const model::Run& run, 
   }
   totals.tokens += answer->tokens;
   const opinion::Answer checked = opinion::with_checked_quotes(std::move(*answer), run);
-  ++totals.answers[opinion::name(checked.said)];
-  if (options.verbose && opinion::name(checked.said) != label) {
+  ++totals.answers[opinion::name(checked.verdict)];
+  if (options.verbose && opinion::name(checked.verdict) != label) {
     std::printf("%s %s: labelled %s, answered %s: %s\n", std::string(run.id).c_str(), asked.opinion.detector_key.c_str(), label.c_str(),
-                opinion::name(checked.said), checked.reason.c_str());
+                opinion::name(checked.verdict), checked.reason.c_str());
   }
-  return checked.said;
+  return checked.verdict;
 }
 
 void judge(const LabelledRun& labelled, detect::DetectorSet& detectors, const Options& options, const Ask& ask,
@@ -226,12 +226,12 @@ void judge(const LabelledRun& labelled, detect::DetectorSet& detectors, const Op
     const bool fired = question && question->opinion.of_alarm;
     sum.asked_alarms += fired ? 1 : 0;
     sum.asked_candidates += question && !fired ? 1 : 0;
-    std::optional<opinion::Said> said;
+    std::optional<opinion::OpinionVerdict> said;
     if (question) said = said_of(*question, *run, label, options, ask, sum);
     const auto confidence = fired ? question->opinion.confidence : std::nullopt;
     const bool may_silence = confidence && *confidence <= opinion::kMostSilencedConfidence;
-    const bool silenced = may_silence && said == opinion::Said::absent;
-    const bool confirmed = question && !fired && said == opinion::Said::present;
+    const bool silenced = may_silence && said == opinion::OpinionVerdict::absent;
+    const bool confirmed = question && !fired && said == opinion::OpinionVerdict::present;
     sum.alone.add(fired, label);
     sum.candidates.add(fired || confirmed, label);
     sum.alarms.add(fired && !silenced, label);

@@ -39,7 +39,7 @@ void answer(std::string_view body) {
   must(read->reason.size() <= opinion::kMostReasonBytes + 3 && read->evidence.size() <= opinion::kMostQuotes, "an answer is bounded", body);
   const auto run = opinion::read_document(kRun, "r");
   const auto checked = opinion::with_checked_quotes(*read, *run);
-  must(checked.said == read->said || checked.said == opinion::Said::unclear, "quotes turn nothing round", body);
+  must(checked.verdict == read->verdict || checked.verdict == opinion::OpinionVerdict::unclear, "quotes turn nothing round", body);
   for (const opinion::Quote& quote : checked.evidence)
     must(!opinion::texts_at(*run, quote.pointer).empty(), "evidence points at the run", body);
   must(check_json(opinion::to_model_answer(checked, "x/1", 1).evidence_json, 3).ok(), "evidence is kept as JSON", body);

@@ -38,14 +38,14 @@ std::string fault_of(const std::string& content) {
 
 TEST(OpinionAnswer, IsReadWithItsTokens) {
   const Answer answer = good(answer_text("present", {{{"pointer", "/steps/1/errorMessage"}, {"quote", "502"}}}, "it \u00FCber-failed"));
-  EXPECT_EQ(answer.said, Said::present);
+  EXPECT_EQ(answer.verdict, OpinionVerdict::present);
   EXPECT_EQ(answer.reason, "it \u00FCber-failed");
   ASSERT_THAT(answer.evidence, SizeIs(1));
   EXPECT_EQ(answer.evidence[0].pointer, "/steps/1/errorMessage");
   EXPECT_EQ(answer.evidence[0].text, "502");
   EXPECT_EQ(answer.tokens, 750U);
-  EXPECT_EQ(good(answer_text("absent")).said, Said::absent);
-  EXPECT_EQ(good(answer_text("unclear")).said, Said::unclear);
+  EXPECT_EQ(good(answer_text("absent")).verdict, OpinionVerdict::absent);
+  EXPECT_EQ(good(answer_text("unclear")).verdict, OpinionVerdict::unclear);
 }
 
 TEST(OpinionAnswer, TokensAreThoseThatTheServerTells) {
@@ -65,9 +65,9 @@ TEST(OpinionAnswer, MayHaveTextAroundIt) {
   for (const std::string& content :
        {"```json\n" + plain + "\n```", "Here is my answer:\n" + plain + "\nHope {this} helps.", "  " + plain + "  ",
         "<think>{\"verdict\": \"present\"} or not?</think>\n" + plain, "In {short}: " + plain}) {
-    EXPECT_EQ(good(content).said, Said::absent) << content;
+    EXPECT_EQ(good(content).verdict, OpinionVerdict::absent) << content;
   }
-  EXPECT_EQ(good(answer_text("absent", json::array(), "</think> {\"verdict\":\"present\"}")).said, Said::absent);
+  EXPECT_EQ(good(answer_text("absent", json::array(), "</think> {\"verdict\":\"present\"}")).verdict, OpinionVerdict::absent);
 }
 
 TEST(OpinionAnswer, ThatBreaksOff_IsRefusedUnlessOnlyItsLastBracketIsMissing) {
@@ -130,13 +130,13 @@ TEST(OpinionAnswer, IsBounded) {
 
 Answer checked(const model::Run& run, const std::string& pointer, const std::string& quote) {
   Answer answer;
-  answer.said = Said::present;
+  answer.verdict = OpinionVerdict::present;
   answer.reason = "it failed";
   answer.evidence = {{pointer, quote}};
   return with_checked_quotes(answer, run);
 }
 bool stands(const model::Run& run, const std::string& pointer, const std::string& quote) {
-  return checked(run, pointer, quote).said == Said::present;
+  return checked(run, pointer, quote).verdict == OpinionVerdict::present;
 }
 
 TEST(OpinionQuotes, ThatStandInTheRun_AreKept) {
@@ -173,7 +173,7 @@ TEST(OpinionQuotes, ThatDoNotStandThere_MakeTheAnswerUnclear) {
                                                                   {"/steps", "502"},
                                                                   {"nonsense", "502"}}) {
     const Answer answer = checked(run, pointer, quote);
-    EXPECT_EQ(answer.said, Said::unclear) << pointer << ": " << quote;
+    EXPECT_EQ(answer.verdict, OpinionVerdict::unclear) << pointer << ": " << quote;
     EXPECT_THAT(answer.reason,
                 AllOf(HasSubstr("said present"), HasSubstr("the run does not contain at " + std::string(pointer)), HasSubstr("it failed")));
     EXPECT_THAT(answer.evidence, IsEmpty());
@@ -182,8 +182,8 @@ TEST(OpinionQuotes, ThatDoNotStandThere_MakeTheAnswerUnclear) {
 
 TEST(OpinionQuotes, NoneAtAll_AreAccepted) {
   Answer answer;
-  answer.said = Said::absent;
-  EXPECT_EQ(with_checked_quotes(answer, run_of(refund())).said, Said::absent);
+  answer.verdict = OpinionVerdict::absent;
+  EXPECT_EQ(with_checked_quotes(answer, run_of(refund())).verdict, OpinionVerdict::absent);
 }
 
 TEST(OpinionQuotes, ForgedPointersInTexts_NameNothing) {
@@ -195,14 +195,14 @@ TEST(OpinionQuotes, ForgedPointersInTexts_NameNothing) {
 
 TEST(OpinionQuotes, OfAnyRun_TakeLinearTime) {
   Answer answer;
-  answer.said = Said::present;
+  answer.verdict = OpinionVerdict::present;
   answer.evidence = {{"/userRequestText", std::string(2000, 'a') + "b" + std::string(1900, 'a')}};
   const auto time = [&](std::size_t bytes) {
     const model::Run run = run_of({{"userRequestText", std::string(bytes, 'a')}, {"steps", json::array()}});
     double best = 1e9;
     for (int i = 0; i < 3; ++i) {
       const auto begun = std::chrono::steady_clock::now();
-      EXPECT_EQ(with_checked_quotes(answer, run).said, Said::unclear);
+      EXPECT_EQ(with_checked_quotes(answer, run).verdict, OpinionVerdict::unclear);
       best = std::min(best, std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count());
     }
     return best;
@@ -212,7 +212,7 @@ TEST(OpinionQuotes, OfAnyRun_TakeLinearTime) {
 }
 
 TEST(OpinionAnswer, IsKeptAsAModelsAnswer) {
-  Answer answer{Said::absent, "why", {{"/steps/0", "a \"b\""}}, 12};
+  Answer answer{OpinionVerdict::absent, "why", {{"/steps/0", "a \"b\""}}, 12};
   const model::ModelAnswer kept = to_model_answer(answer, "x/1 frame/1", 345);
   EXPECT_EQ(kept.opinion, "absent");
   EXPECT_EQ(kept.reason, "why");

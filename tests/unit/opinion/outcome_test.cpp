@@ -18,14 +18,14 @@ using ::testing::SizeIs;
 
 constexpr model::RecordKey kNow{1'700'000'100'000, 40};
 
-AnsweredOpinion answered(Said said, model::Opinion opinion = candidate()) {
+AnsweredOpinion answered(OpinionVerdict verdict, model::Opinion opinion = candidate()) {
   const char* detector = opinion.detector_key.c_str();
   const model::OpinionPrompt& prompt = prompt_of(detector);
   return {9,
           std::move(opinion),
           prompt,
           model::prompt_version(config::built_in_opinion_prompts().frame, prompt),
-          {said, "the refund failed", {{"/steps/1/errorMessage", "502 Bad Gateway"}}, 812},
+          {verdict, "the refund failed", {{"/steps/1/errorMessage", "502 Bad Gateway"}}, 812},
           1450,
           1'699'999'999'000,
           ""};
@@ -41,14 +41,14 @@ model::Opinion alarm(std::optional<double> confidence) {
   one.confidence = confidence;
   return one;
 }
-AnsweredOpinion about_alarm(Said said, std::optional<double> confidence) {
-  AnsweredOpinion about = answered(said, alarm(confidence));
+AnsweredOpinion about_alarm(OpinionVerdict verdict, std::optional<double> confidence) {
+  AnsweredOpinion about = answered(verdict, alarm(confidence));
   about.cluster_id = "cl_7";
   return about;
 }
 
 TEST(OpinionOutcome, AConfirmedCandidate_IsAFailureOfItsOwn) {
-  const store::OpinionWrite write = outcome(answered(Said::present));
+  const store::OpinionWrite write = outcome(answered(OpinionVerdict::present));
   EXPECT_EQ(write.tenant, 9U);
   EXPECT_EQ(write.opinion.state, OpinionState::confirmed);
   EXPECT_EQ(write.opinion.token, 99U);
@@ -113,7 +113,7 @@ TEST(OpinionOutcome, AConfirmedCandidate_IsAFailureOfItsOwn) {
 }
 
 TEST(OpinionOutcome, WithoutLeaveToConfirm_TheRunIsReviewedAsMissed) {
-  const store::OpinionWrite write = outcome(answered(Said::present), {.model = "m", .may_confirm = false});
+  const store::OpinionWrite write = outcome(answered(OpinionVerdict::present), {.model = "m", .may_confirm = false});
   EXPECT_EQ(write.opinion.state, OpinionState::confirmed);
   EXPECT_FALSE(write.failure);
   EXPECT_EQ(write.opinion.failure_id, "");
@@ -125,7 +125,7 @@ TEST(OpinionOutcome, WithoutLeaveToConfirm_TheRunIsReviewedAsMissed) {
 }
 
 TEST(OpinionOutcome, ADeniedCandidate_IsAReviewOfTheRunAsClean) {
-  const store::OpinionWrite write = outcome(answered(Said::absent));
+  const store::OpinionWrite write = outcome(answered(OpinionVerdict::absent));
   EXPECT_EQ(write.opinion.state, OpinionState::denied);
   EXPECT_FALSE(write.failure);
   ASSERT_THAT(write.reviews, SizeIs(1));
@@ -134,7 +134,7 @@ TEST(OpinionOutcome, ADeniedCandidate_IsAReviewOfTheRunAsClean) {
 }
 
 TEST(OpinionOutcome, AnUnclearCandidate_IsNoReview_ButKeepsWhatWasSaid) {
-  const store::OpinionWrite write = outcome(answered(Said::unclear));
+  const store::OpinionWrite write = outcome(answered(OpinionVerdict::unclear));
   EXPECT_EQ(write.opinion.state, OpinionState::unclear);
   EXPECT_FALSE(write.failure);
   EXPECT_THAT(write.reviews, IsEmpty());
@@ -146,25 +146,25 @@ TEST(OpinionOutcome, AnUnclearCandidate_IsNoReview_ButKeepsWhatWasSaid) {
 
 TEST(OpinionOutcome, OfAnAlarm_IsAReviewOfItsFailure) {
   struct Case {
-    Said said;
+    OpinionVerdict verdict;
     std::optional<double> confidence;
     bool may_silence;
     OpinionState state;
-    ReviewVerdict verdict;
+    ReviewVerdict review;
   };
-  for (const Case& one : {Case{Said::present, 0.5, true, OpinionState::confirmed, ReviewVerdict::right},
-                          Case{Said::absent, 0.5, false, OpinionState::denied, ReviewVerdict::unsure},
-                          Case{Said::absent, 0.5, true, OpinionState::denied, ReviewVerdict::false_alarm},
-                          Case{Said::absent, 0.9, true, OpinionState::denied, ReviewVerdict::false_alarm},
-                          Case{Said::absent, 0.91, true, OpinionState::denied, ReviewVerdict::unsure},
-                          Case{Said::absent, std::nullopt, true, OpinionState::denied, ReviewVerdict::unsure},
-                          Case{Said::unclear, 0.5, true, OpinionState::unclear, ReviewVerdict::unsure}}) {
-    const store::OpinionWrite write = outcome(about_alarm(one.said, one.confidence), {.model = "m", .may_silence = one.may_silence});
+  for (const Case& one : {Case{OpinionVerdict::present, 0.5, true, OpinionState::confirmed, ReviewVerdict::right},
+                          Case{OpinionVerdict::absent, 0.5, false, OpinionState::denied, ReviewVerdict::unsure},
+                          Case{OpinionVerdict::absent, 0.5, true, OpinionState::denied, ReviewVerdict::false_alarm},
+                          Case{OpinionVerdict::absent, 0.9, true, OpinionState::denied, ReviewVerdict::false_alarm},
+                          Case{OpinionVerdict::absent, 0.91, true, OpinionState::denied, ReviewVerdict::unsure},
+                          Case{OpinionVerdict::absent, std::nullopt, true, OpinionState::denied, ReviewVerdict::unsure},
+                          Case{OpinionVerdict::unclear, 0.5, true, OpinionState::unclear, ReviewVerdict::unsure}}) {
+    const store::OpinionWrite write = outcome(about_alarm(one.verdict, one.confidence), {.model = "m", .may_silence = one.may_silence});
     EXPECT_EQ(write.opinion.state, one.state);
     EXPECT_FALSE(write.failure);
     EXPECT_EQ(write.opinion.failure_id, "fail_7");
     ASSERT_THAT(write.reviews, SizeIs(1));
-    EXPECT_EQ(write.reviews[0].verdict, one.verdict) << one.confidence.value_or(-1);
+    EXPECT_EQ(write.reviews[0].verdict, one.review) << one.confidence.value_or(-1);
     EXPECT_EQ(write.reviews[0].failure_id, "fail_7");
     EXPECT_EQ(write.reviews[0].cluster_id, "cl_7");
   }
@@ -172,7 +172,7 @@ TEST(OpinionOutcome, OfAnAlarm_IsAReviewOfItsFailure) {
 
 TEST(OpinionOutcome, EqualCandidates_FormOneGroup) {
   const auto fingerprint = [](model::Opinion opinion, const std::string& reason) {
-    AnsweredOpinion about = answered(Said::present, std::move(opinion));
+    AnsweredOpinion about = answered(OpinionVerdict::present, std::move(opinion));
     about.answer.reason = reason;
     return outcome(std::move(about)).failure->fingerprint;
   };
@@ -191,19 +191,19 @@ TEST(OpinionOutcome, ACandidateAboutNoStep_HasATitleOfTheRun) {
   for (const char* step : {"", "gone"}) {
     model::Opinion about = candidate();
     about.primary_step_id = step;
-    const store::OpinionWrite write = outcome(answered(Said::present, about));
+    const store::OpinionWrite write = outcome(answered(OpinionVerdict::present, about));
     EXPECT_EQ(write.failure->title, prompt_of("false_success").failure.title_of_run);
   }
   model::Opinion unnamed = candidate();
   unnamed.primary_step_id = "step_1";
-  EXPECT_THAT(outcome(answered(Said::present, unnamed)).failure->title, HasSubstr("after step_1 failed"));
+  EXPECT_THAT(outcome(answered(OpinionVerdict::present, unnamed)).failure->title, HasSubstr("after step_1 failed"));
 }
 
 // From what a model wrote to what is stored, as the worker does it.
 store::OpinionWrite told(const json& answer) {
   const json body = {{"choices", {{{"message", {{"content", answer.dump()}}}}}}};
   const model::Run run = run_of(refund());
-  AnsweredOpinion about = answered(Said::unclear);
+  AnsweredOpinion about = answered(OpinionVerdict::unclear);
   about.answer = with_checked_quotes(std::move(*read_answer(body.dump())), run);
   return outcome_of(std::move(about), run, {.model = "m"}, {kNow, 41});
 }
