@@ -327,7 +327,7 @@ class PoolRequestHandler final : public RequestHandler {
     FairBudget::Lease lease;
   };
 
-  static void tell(PendingRequest& pending, Result<Reads::Answer> answer) {
+  static void tell(PendingRequest& pending, Result<Reads::ReadReply> answer) {
     if (answer.ok()) {
       Reply reply = json_reply(answer->not_modified ? 304 : 200, std::move(answer->json));
       if (!answer->tag.empty()) {
@@ -352,7 +352,7 @@ class PoolRequestHandler final : public RequestHandler {
       if (!analysis.ok()) return tell(*pending, std::move(analysis.error()));
       pending->parts.metrics.verdict(analysis->verdict);
       held->resize(analysis->json.size());
-      tell(*pending, Reads::Answer{std::move(analysis->json), std::move(*held)});
+      tell(*pending, Reads::ReadReply{std::move(analysis->json), std::move(*held)});
     };
     const ingest::AnalysisRequest request{
         pending->body, {.max_json_depth = parts.limits.max_json_depth}, pending->admission.principal->tenant_name, parts.redaction};
@@ -370,7 +370,7 @@ class PoolRequestHandler final : public RequestHandler {
     const auto done = [pending, held](Result<std::string> text) {
       if (!text.ok()) return tell(*pending, std::move(text.error()));
       if (!held->try_resize(text->size())) return tell(*pending, ingest::no_room_for_reply(text->size()));
-      tell(*pending, Reads::Answer{std::move(*text), std::move(*held)});
+      tell(*pending, Reads::ReadReply{std::move(*text), std::move(*held)});
     };
     ingest::explain({std::move(*run), principal.tenant_name, parts.redaction}, *parts.detectors(), worker, parts.pool, done);
   }

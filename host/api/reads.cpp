@@ -164,26 +164,26 @@ std::string list_json(const store::Page<Record>& page, const std::string& next_c
 }  // namespace
 
 // The first lease refuses requests before any work; each answer resizes it as soon as its size is known.
-Result<Reads::Answer> Reads::answer(const Admission& admission) {
+Result<Reads::ReadReply> Reads::answer(const Admission& admission) {
   // Read before the work, so that a commit in between leads to another tag.
   const std::string tag = bears_tag(admission.route->id) ? clusters_.tag(admission) : std::string();
   const bool not_modified = !tag.empty() && matches_tag(admission.if_none_match, tag);
   // "*" also matches if the client has seen no answer, so the work has to find out whether there is one.
   const bool any_tag = admission.if_none_match.find('*') != std::string::npos;
-  if (not_modified && !any_tag) return Answer{{}, {}, tag, true};
+  if (not_modified && !any_tag) return ReadReply{{}, {}, tag, true};
   auto lease = replies_.take(admission.principal->tenant, kReadReplyBytes);
   if (!lease) return ingest::no_room_for_reply(kReadReplyBytes);
   const RouteId route = admission.route->id;
   if (route == RouteId::failure_guardrail || route == RouteId::cluster_guardrail) return guardrail(admission, std::move(*lease));
   auto text = json(admission, *lease);
   if (!text.ok()) return std::move(text.error());
-  if (not_modified) return Answer{{}, {}, tag, true};
+  if (not_modified) return ReadReply{{}, {}, tag, true};
   if (!lease->try_resize(text->size())) return ingest::no_room_for_reply(text->size());
-  return Answer{std::move(*text), std::move(*lease), tag};
+  return ReadReply{std::move(*text), std::move(*lease), tag};
 }
 
 // The lease is resized to the size of the run and, at the end, of the answer.
-Result<Reads::Answer> Reads::guardrail(const Admission& admission, Lease lease) {
+Result<Reads::ReadReply> Reads::guardrail(const Admission& admission, Lease lease) {
   auto format = guardrail::Format::json;
   for (const auto& [name, value] : admission.query) {
     if (name != "as")
@@ -200,7 +200,7 @@ Result<Reads::Answer> Reads::guardrail(const Admission& admission, Lease lease) 
   if (!report.ok()) return std::move(report.error());
   std::string text = guardrail::to_text(*report, format);
   if (!lease.try_resize(text.size())) return ingest::no_room_for_reply(text.size());
-  return Answer{std::move(text), std::move(lease), {}, false, guardrail::media_type(format)};
+  return ReadReply{std::move(text), std::move(lease), {}, false, guardrail::media_type(format)};
 }
 
 Result<std::string> Reads::json(const Admission& admission, Lease& lease) {

@@ -54,14 +54,14 @@ class Reads {
         on_unreadable_(std::move(on_unreadable)) {}
 
   // The JSON of a 200 with its lease on the reply budget, or an error: `unavailable`, before any work, if the budget has no room.
-  struct Answer {
+  struct ReadReply {
     std::string json;
     FairBudget::Lease lease;
     std::string tag = {};       // entity tag; empty if the answer has none
     bool not_modified = false;  // the client has it already; `json` is empty
     std::string content_type = "application/json";
   };
-  Result<Answer> answer(const Admission& admission);
+  Result<ReadReply> answer(const Admission& admission);
 
   // For other handlers that answer with a group of failures.
   ClusterReads& clusters() { return clusters_; }
@@ -77,7 +77,7 @@ class Reads {
   using Lease = FairBudget::Lease;
 
   Result<std::string> json(const Admission& admission, Lease& lease);
-  Result<Answer> guardrail(const Admission& admission, Lease lease);
+  Result<ReadReply> guardrail(const Admission& admission, Lease lease);
   // The head of a run in the requested revision.
   struct RequestedRun {
     model::RunRecord head;

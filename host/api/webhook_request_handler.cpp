@@ -30,7 +30,7 @@ Error overloaded() {
 
 // A request between its body and its answer.
 struct PendingWebhookRequest : std::enable_shared_from_this<PendingWebhookRequest> {
-  using Answer = Result<http::Reply>;
+  using ReplyResult = Result<http::Reply>;
 
   PendingWebhookRequest(ApiParts& of, Admission to, std::string id, std::string text, http::Responder back, FairBudget::Lease held,
                         FairBudget::Lease reply, Permit permitted)
@@ -50,7 +50,7 @@ struct PendingWebhookRequest : std::enable_shared_from_this<PendingWebhookReques
     return {Code::not_found, "no webhook with the endpointId \"" + endpoint_id().substr(0, 256) + "\"", {}, {}};
   }
 
-  void answer(Answer with) {
+  void answer(ReplyResult with) {
     http::Reply reply = with.ok() ? std::move(*with) : http::problem(parts.redaction.error(std::move(with.error()), body), request_id);
     reply.lease = std::move(reply_lease);
     reply.lease.resize(reply.body.size());
@@ -58,27 +58,27 @@ struct PendingWebhookRequest : std::enable_shared_from_this<PendingWebhookReques
   }
 
   // Runs `work` between the writer's batches, unless the key has become invalid.
-  void write(std::function<std::optional<Answer>(PendingWebhookRequest&)> work) {
+  void write(std::function<std::optional<ReplyResult>(PendingWebhookRequest&)> work) {
     parts.webhooks.queue.run_between([pending = shared_from_this(), work = std::move(work)] {
-      std::optional<Answer> answer;
+      std::optional<ReplyResult> answer;
       try {
         const auto refusal = pending->permit ? (*pending->permit)() : std::nullopt;
-        answer = refusal ? Answer(*refusal) : work(*pending);
+        answer = refusal ? ReplyResult(*refusal) : work(*pending);
       } catch (const store::StoreError& fault) {
-        answer = Answer(store_problem(fault, Code::unavailable));  // the transaction was rolled back
+        answer = ReplyResult(store_problem(fault, Code::unavailable));  // the transaction was rolled back
       }
       if (answer) pending->answer(std::move(*answer));
     });
   }
 
-  Answer list() const;
-  Answer show() const;
-  Answer deliveries() const;
+  ReplyResult list() const;
+  ReplyResult show() const;
+  ReplyResult deliveries() const;
   void add();
   void rotate();
   void set_disabled(model::Endpoint::Disabled disabled);
   void replay();
-  std::optional<Answer> replay_dead(const model::RecordKey& endpoint, const model::RecordKey& from, std::uint64_t before);
+  std::optional<ReplyResult> replay_dead(const model::RecordKey& endpoint, const model::RecordKey& from, std::uint64_t before);
 
   ApiParts& parts;
   Admission admission;
@@ -90,13 +90,13 @@ struct PendingWebhookRequest : std::enable_shared_from_this<PendingWebhookReques
   Permit permit;
 };
 
-PendingWebhookRequest::Answer queued(std::uint64_t count) {
+PendingWebhookRequest::ReplyResult queued(std::uint64_t count) {
   std::string text;
   JsonWriter(text).begin_object().key("queued").integer(static_cast<std::int64_t>(count)).end_object();
   return reply_of(202, std::move(text));
 }
 
-PendingWebhookRequest::Answer PendingWebhookRequest::list() const {
+PendingWebhookRequest::ReplyResult PendingWebhookRequest::list() const {
   auto query = ListQuery::read_page(admission.query, "/v1/webhooks");
   if (!query.ok()) return std::move(query.error());
   const auto range = query->range(tenant(), parts.webhooks.seal);
@@ -120,13 +120,13 @@ PendingWebhookRequest::Answer PendingWebhookRequest::list() const {
   return reply_of(200, std::move(text));
 }
 
-PendingWebhookRequest::Answer PendingWebhookRequest::show() const {
+PendingWebhookRequest::ReplyResult PendingWebhookRequest::show() const {
   const auto endpoint = webhooks().find_endpoint(tenant(), endpoint_id());
   if (!endpoint) return no_such_webhook();
   return reply_of(200, webhooks::endpoint_json(*endpoint, webhooks::SecretToo::no));
 }
 
-PendingWebhookRequest::Answer PendingWebhookRequest::deliveries() const {
+PendingWebhookRequest::ReplyResult PendingWebhookRequest::deliveries() const {
   auto query = ListQuery::read(admission.query, {"state"}, "/v1/webhooks/" + endpoint_id() + "/deliveries");
   if (!query.ok()) return std::move(query.error());
   auto range = query->range(tenant(), parts.webhooks.seal);
@@ -159,13 +159,13 @@ void PendingWebhookRequest::add() {
       url, [pending = shared_from_this(), endpoint = std::move(*read)](const std::string& fault) mutable {
         if (!fault.empty()) return pending->answer(webhooks::address_not_allowed(endpoint.url));
         endpoint.secret = webhooks::make_secret();
-        pending->write([endpoint = std::move(endpoint)](PendingWebhookRequest& in) -> std::optional<Answer> {
+        pending->write([endpoint = std::move(endpoint)](PendingWebhookRequest& in) -> std::optional<ReplyResult> {
           auto added = in.webhooks().add_endpoint(in.tenant(), endpoint);
-          if (!added.ok()) return Answer(std::move(added.error()));
+          if (!added.ok()) return ReplyResult(std::move(added.error()));
           http::Reply reply = reply_of(201, webhooks::endpoint_json(*added, webhooks::SecretToo::yes));
           reply.headers.push_back({"Location", "/v1/webhooks/" + added->id});
           reply.headers.push_back({"Cache-Control", "no-store"});
-          return Answer(std::move(reply));
+          return ReplyResult(std::move(reply));
         });
       });
 }
@@ -173,44 +173,45 @@ void PendingWebhookRequest::add() {
 void PendingWebhookRequest::rotate() {
   const auto overlap_ms = webhooks::read_rotation(body);
   if (!overlap_ms.ok()) return answer(overlap_ms.error());
-  write([overlap_ms = *overlap_ms](PendingWebhookRequest& in) -> std::optional<Answer> {
+  write([overlap_ms = *overlap_ms](PendingWebhookRequest& in) -> std::optional<ReplyResult> {
     const std::int64_t now_ms = in.parts.clock.wall_ms();
     Status rotated = Nothing{};
     const auto changed = in.webhooks().change_endpoint(in.tenant(), in.endpoint_id(),
                                                        [&](model::Endpoint& one) { rotated = webhooks::rotate(one, overlap_ms, now_ms); });
-    if (!changed) return Answer(in.no_such_webhook());
-    if (!rotated.ok()) return Answer(std::move(rotated.error()));
+    if (!changed) return ReplyResult(in.no_such_webhook());
+    if (!rotated.ok()) return ReplyResult(std::move(rotated.error()));
     http::Reply reply = reply_of(200, webhooks::endpoint_json(*changed, webhooks::SecretToo::yes));
     reply.headers.push_back({"Cache-Control", "no-store"});
-    return Answer(std::move(reply));
+    return ReplyResult(std::move(reply));
   });
 }
 
 void PendingWebhookRequest::set_disabled(model::Endpoint::Disabled disabled) {
   if (Status status = webhooks::check_nothing_asked(body); !status.ok()) return answer(std::move(status.error()));
-  write([disabled](PendingWebhookRequest& in) -> std::optional<Answer> {
+  write([disabled](PendingWebhookRequest& in) -> std::optional<ReplyResult> {
     const auto changed = in.webhooks().change_endpoint(in.tenant(), in.endpoint_id(),
                                                        [&](model::Endpoint& one) { webhooks::set_disabled(one, disabled); });
-    if (!changed) return Answer(in.no_such_webhook());
-    return Answer(reply_of(200, webhooks::endpoint_json(*changed, webhooks::SecretToo::no)));
+    if (!changed) return ReplyResult(in.no_such_webhook());
+    return ReplyResult(reply_of(200, webhooks::endpoint_json(*changed, webhooks::SecretToo::no)));
   });
 }
 
 void PendingWebhookRequest::replay() {
   const auto wanted = webhooks::read_replay(body);
   if (!wanted.ok()) return answer(wanted.error());
-  write([wanted = *wanted](PendingWebhookRequest& in) -> std::optional<Answer> {
+  write([wanted = *wanted](PendingWebhookRequest& in) -> std::optional<ReplyResult> {
     const auto endpoint = in.webhooks().find_endpoint(in.tenant(), in.endpoint_id());
-    if (!endpoint) return Answer(in.no_such_webhook());
+    if (!endpoint) return ReplyResult(in.no_such_webhook());
     if (wanted.delivery_id.empty()) return in.replay_dead(endpoint->key, {wanted.since_ms, 0}, 0);
     if (in.webhooks().replay(in.tenant(), endpoint->key, wanted.delivery_id)) return queued(1);
-    return Answer(Error{Code::not_found, "the webhook has no delivery \"" + wanted.delivery_id + "\"; GET .../deliveries lists them", {}, {}});
+    return ReplyResult(
+        Error{Code::not_found, "the webhook has no delivery \"" + wanted.delivery_id + "\"; GET .../deliveries lists them", {}, {}});
   });
 }
 
 // Works in slices, each between the writer's batches.
-std::optional<PendingWebhookRequest::Answer> PendingWebhookRequest::replay_dead(const model::RecordKey& endpoint,
-                                                                                const model::RecordKey& from, std::uint64_t before) {
+std::optional<PendingWebhookRequest::ReplyResult> PendingWebhookRequest::replay_dead(const model::RecordKey& endpoint,
+                                                                                     const model::RecordKey& from, std::uint64_t before) {
   const auto replayed = webhooks().replay_dead(tenant(), endpoint, from, kReplayedAtOnce);
   const std::uint64_t count = before + replayed.queued;
   if (!replayed.next) return queued(count);
@@ -219,17 +220,17 @@ std::optional<PendingWebhookRequest::Answer> PendingWebhookRequest::replay_dead(
 }
 
 void remove(PendingWebhookRequest& pending) {
-  pending.write([](PendingWebhookRequest& in) -> std::optional<PendingWebhookRequest::Answer> {
-    if (!in.webhooks().remove_endpoint(in.tenant(), in.endpoint_id())) return PendingWebhookRequest::Answer(in.no_such_webhook());
-    return PendingWebhookRequest::Answer(reply_of(204, {}));
+  pending.write([](PendingWebhookRequest& in) -> std::optional<PendingWebhookRequest::ReplyResult> {
+    if (!in.webhooks().remove_endpoint(in.tenant(), in.endpoint_id())) return PendingWebhookRequest::ReplyResult(in.no_such_webhook());
+    return PendingWebhookRequest::ReplyResult(reply_of(204, {}));
   });
 }
 
 void test(PendingWebhookRequest& pending) {
   if (Status status = webhooks::check_nothing_asked(pending.body); !status.ok()) return pending.answer(std::move(status.error()));
-  pending.write([](PendingWebhookRequest& in) -> std::optional<PendingWebhookRequest::Answer> {
+  pending.write([](PendingWebhookRequest& in) -> std::optional<PendingWebhookRequest::ReplyResult> {
     const auto endpoint = in.webhooks().find_endpoint(in.tenant(), in.endpoint_id());
-    if (!endpoint || !in.webhooks().queue_test(in.tenant(), endpoint->key)) return PendingWebhookRequest::Answer(in.no_such_webhook());
+    if (!endpoint || !in.webhooks().queue_test(in.tenant(), endpoint->key)) return PendingWebhookRequest::ReplyResult(in.no_such_webhook());
     return queued(1);
   });
 }

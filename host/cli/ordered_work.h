@@ -18,13 +18,13 @@
 
 namespace runwarden::cli {
 
-template <class Answer>
+template <class Output>
 class OrderedWork {
  public:
-  using Done = std::function<void(Answer)>;
+  using Done = std::function<void(Output)>;
   // Calls `done` once, on this thread or another one of the pool. Throws nothing.
   using Task = std::function<void(std::size_t worker, WorkPool& pool, Done done)>;
-  using Deliver = std::function<bool(Answer& answer)>;  // false: the reader is gone; stop
+  using Deliver = std::function<bool(Output& answer)>;  // false: the reader is gone; stop
 
   OrderedWork(std::size_t threads, Deliver deliver)
       : deliver_(std::move(deliver)), max_jobs_(threads * kJobsPerThread), pool_(threads, report) {}
@@ -46,7 +46,7 @@ class OrderedWork {
       in_order_.push_back(job);
     }
     pool_.post([this, job, task = std::move(task)](std::size_t worker) {
-      if (!stopped()) task(worker, pool_, [this, job](Answer answer) { take(*job, std::move(answer)); });
+      if (!stopped()) task(worker, pool_, [this, job](Output answer) { take(*job, std::move(answer)); });
     });
     return true;
   }
@@ -69,7 +69,7 @@ class OrderedWork {
 
   struct Job {
     std::size_t bytes = 0;
-    std::optional<Answer> answer;  // once it is done
+    std::optional<Output> answer;  // once it is done
   };
 
   static void report(const std::string& fault) { std::fprintf(stderr, "runwarden: %s\n", fault.c_str()); }
@@ -79,7 +79,7 @@ class OrderedWork {
     return stopped_;
   }
 
-  void take(Job& job, Answer answer) noexcept {
+  void take(Job& job, Output answer) noexcept {
     MutexLock lock(mutex_);
     job.answer.emplace(std::move(answer));
     while (const auto next = next_delivery()) {

@@ -92,10 +92,10 @@ Result<Quote> quote_of(std::string_view json) {
   return quote;
 }
 
-Result<Answer> answer_of(std::string_view object) {
+Result<ParsedAnswer> answer_of(std::string_view object) {
   const Names names = only(object, {"verdict", "reason", "evidence"});
   if (names.wrong) return *names.wrong;
-  Answer answer;
+  ParsedAnswer answer;
   const std::string verdict = json_member_text(names.members, "verdict");
   const auto known = std::find_if(kAllVerdicts.begin(), kAllVerdicts.end(), [&](OpinionVerdict one) { return verdict == name(one); });
   if (known == kAllVerdicts.end()) return fault("the verdict in the model's answer is not present, absent or unclear");
@@ -224,7 +224,7 @@ const char* name(OpinionVerdict verdict) {
   return "unclear";
 }
 
-Result<Answer> read_answer(std::string_view body) {
+Result<ParsedAnswer> read_answer(std::string_view body) {
   if (body.size() > kMostAnswerBytes) return fault("the answer is longer than " + std::to_string(kMostAnswerBytes) + " bytes");
   if (!check_json(body, kMostBodyDepth).ok())
     return fault("the answer is not JSON: the endpoint does not implement the chat completions API");
@@ -241,7 +241,7 @@ Result<Answer> read_answer(std::string_view body) {
   return answer;
 }
 
-Answer with_checked_quotes(Answer answer, const model::Run& run) {
+ParsedAnswer with_checked_quotes(ParsedAnswer answer, const model::Run& run) {
   for (const Quote& quote : answer.evidence) {
     if (stands_there(quote, run)) continue;
     const std::string was = std::string("the model said ") + name(answer.verdict) + ", but quotes text that the run does not contain at " +
@@ -254,7 +254,7 @@ Answer with_checked_quotes(Answer answer, const model::Run& run) {
   return answer;
 }
 
-model::ModelAnswer to_model_answer(const Answer& answer, std::string prompt_version, std::int64_t elapsed_ms) {
+model::ModelAnswer to_model_answer(const ParsedAnswer& answer, std::string prompt_version, std::int64_t elapsed_ms) {
   model::ModelAnswer out;
   out.opinion = name(answer.verdict);
   out.reason = answer.reason;

@@ -28,7 +28,7 @@ struct Quote {
   std::string text;
 };
 
-struct Answer {
+struct ParsedAnswer {
   OpinionVerdict verdict = OpinionVerdict::unclear;
   std::string reason;
   std::vector<Quote> evidence;
@@ -38,13 +38,13 @@ struct Answer {
 // Reads the answer from the body of a chat completion. The detail of an error is a short text for Opinion::last_error; the attempt has
 // failed. The content may be in a ```json fence or have text around it. If it is truncated, only the last bracket may be missing: otherwise
 // quotes that would expose a made-up verdict may have been cut off.
-Result<Answer> read_answer(std::string_view body);
+Result<ParsedAnswer> read_answer(std::string_view body);
 
 // Returns the answer, or `unclear` with another reason if one of its quotes is not in the run at its pointer. All white space compares
 // equal, and an omission mark splits a quote into parts.
-Answer with_checked_quotes(Answer answer, const model::Run& run);
+ParsedAnswer with_checked_quotes(ParsedAnswer answer, const model::Run& run);
 
 // The stored part of an answer, for model::write_document().
-model::ModelAnswer to_model_answer(const Answer& answer, std::string prompt_version, std::int64_t elapsed_ms);
+model::ModelAnswer to_model_answer(const ParsedAnswer& answer, std::string prompt_version, std::int64_t elapsed_ms);
 
 }  // namespace runwarden::opinion

@@ -29,7 +29,7 @@ struct AnsweredOpinion {
   model::Opinion opinion;  // as claimed, with the token
   const model::OpinionPrompt& prompt;
   std::string prompt_version;                      // model::prompt_version()
-  Answer answer;                                   // with checked quotes
+  ParsedAnswer answer;                             // with checked quotes
   std::int64_t elapsed_ms = 0;                     // of the request
   std::int64_t executed_ms = model::kNotExecuted;  // of the run's record
   std::string cluster_id;  // of an alarm's failure: model::cluster_id() of its fingerprint; empty for a shadow detector

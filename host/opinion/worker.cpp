@@ -236,11 +236,11 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     answered(std::move(job), std::move(*answer));
   }
 
-  void answered(OpinionJob job, Answer answer) {
+  void answered(OpinionJob job, ParsedAnswer answer) {
     const WorkerSettings now = settings();
     const std::int64_t elapsed_ms = (now_ns() - job.sent_ns) / 1'000'000;
     const std::int64_t at_ms = parts_.clock.wall_ms();
-    Answer checked = with_checked_quotes(std::move(answer), *job.run);
+    ParsedAnswer checked = with_checked_quotes(std::move(answer), *job.run);
     const char* const verdict = name(checked.verdict);
     const OutcomeKeys keys{{at_ms, parts_.records.next_seq()}, parts_.records.next_seq()};
     AnsweredOpinion all{job.tenant,

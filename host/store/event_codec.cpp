@@ -9,7 +9,7 @@ namespace {
 namespace field {
 enum Chunk { chunk_count = 1, chunk_received, chunk_bytes };
 enum ChunkBody { event = 1 };
-enum Answer { identity = 1, content, answered_at, record_time, record_seq, revision, kind, buffered };
+enum IdempotentAnswer { identity = 1, content, answered_at, record_time, record_seq, revision, kind, buffered };
 enum Buffered { accepted = 1, reopened, unchanged, first, last, events, previous, ends };
 }  // namespace field
 

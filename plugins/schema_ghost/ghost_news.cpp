@@ -56,7 +56,7 @@ bool GhostNews::gave_nothing_new(const RunView& run, std::size_t call, News& new
 }
 
 /// True when the message states something that nobody has told. Notes a reason that nobody has given.
-bool GhostNews::tells_news(const RunView& run, Answer message, News& news) {
+bool GhostNews::tells_news(const RunView& run, AnswerText message, News& news) {
   constexpr std::size_t kNames = 3, kSigns = 8;
   if (news.reason == kNoStep && gives_new_reason(run, message.text, message.step, news.looked)) {
     news.reason = news.hollow;

@@ -22,7 +22,7 @@ class GhostNews {
   void find(const RunView& run, Verdict& verdict);
 
  private:
-  using Answer = GhostScene::Answer;
+  using AnswerText = GhostScene::AnswerText;
 
   struct News {
     std::size_t first = 0;         // the first call that returned nothing
@@ -36,7 +36,7 @@ class GhostNews {
 
   [[nodiscard]] bool gives_new_reason(const RunView& run, std::string_view message, std::size_t step, std::size_t& looked);
   [[nodiscard]] bool gave_nothing_new(const RunView& run, std::size_t call, News& news);
-  [[nodiscard]] bool tells_news(const RunView& run, Answer message, News& news);
+  [[nodiscard]] bool tells_news(const RunView& run, AnswerText message, News& news);
   [[nodiscard]] std::size_t says_looked_up(const RunView& run, std::size_t step);
   [[nodiscard]] std::size_t answers_for_failed(const RunView& run, std::size_t hollow);
   [[nodiscard]] Finding finding(const RunView& run, std::size_t hollow, std::size_t message);

@@ -29,7 +29,7 @@ struct GhostScene {
     bool printed = false;   // it may have printed something before it failed; likewise a source, unless the agent says it looked by hand
     bool wrote = false;     // the step was meant to change something
   };
-  struct Answer {
+  struct AnswerText {
     std::string_view text;
     std::size_t step;  // the number of steps for outcomeSummary
   };

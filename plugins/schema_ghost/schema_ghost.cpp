@@ -128,7 +128,7 @@ bool SchemaGhost::admits(std::string_view text, std::string_view tool) {
   return scene_.ungrounded.empty();
 }
 
-void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict) {
+void SchemaGhost::judge_answer(const RunView& run, Hollow hollow, AnswerText answer, Verdict& verdict) {
   hollow.ids_only |= hollow.later && grounds_.takes_from_later(run, hollow, answer.text, answer.step);
   // Where only ids count, or nothing is listed, looking by hand matters only for an admission, which is checked below.
   const bool by_hand = !hollow.ids_only && (hollow.printed || has_list(answer.text)) && grounds_.looked_by_hand(answer.text);
@@ -175,7 +175,7 @@ bool SchemaGhost::may_have_a_source(const RunView& run, std::size_t hollow, std:
 }
 
 /// Fires unless the answer in scene_.reading admits what it does not know.
-void SchemaGhost::judge_ungrounded(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict) {
+void SchemaGhost::judge_ungrounded(const RunView& run, Hollow hollow, AnswerText answer, Verdict& verdict) {
   const bool by_hand = rules_.names && says_by_hand(scene_.reading);
   if (rules_.admission && !by_hand && admits(answer.text, run.steps[hollow.step].name)) {
     const bool example = (scene_.reading.cues & (kCueSimulated | kCueExample)) != 0 && (scene_.reading.cues & kCueNothingFound) == 0;

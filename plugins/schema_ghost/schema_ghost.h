@@ -41,16 +41,16 @@ class SchemaGhost {
 
  private:
   using Hollow = GhostScene::Hollow;
-  using Answer = GhostScene::Answer;
+  using AnswerText = GhostScene::AnswerText;
   using Stated = GhostScene::Stated;
 
   SchemaGhost(std::string_view settings_json, const Settings& settings);
 
   [[nodiscard]] bool admits(std::string_view text, std::string_view tool);
   [[nodiscard]] bool denies_thing_of(std::string_view tool);
-  void judge_answer(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict);
+  void judge_answer(const RunView& run, Hollow hollow, AnswerText answer, Verdict& verdict);
   [[nodiscard]] bool may_have_a_source(const RunView& run, std::size_t hollow, std::size_t step, Verdict& verdict);
-  void judge_ungrounded(const RunView& run, Hollow hollow, Answer answer, Verdict& verdict);
+  void judge_ungrounded(const RunView& run, Hollow hollow, AnswerText answer, Verdict& verdict);
   void explain_grounding(const std::vector<Stated>& stated, std::size_t step, ExplanationRecorder& explanation) const;
   [[nodiscard]] double confidence(const RunView& run, Hollow hollow, std::size_t step) const;
   [[nodiscard]] bool others_gave(const RunView& run, std::size_t step);

@@ -204,7 +204,7 @@ std::optional<opinion::OpinionVerdict> said_of(const Asked& asked, const model::
     return std::nullopt;
   }
   totals.tokens += answer->tokens;
-  const opinion::Answer checked = opinion::with_checked_quotes(std::move(*answer), run);
+  const opinion::ParsedAnswer checked = opinion::with_checked_quotes(std::move(*answer), run);
   ++totals.answers[opinion::name(checked.verdict)];
   if (options.verbose && opinion::name(checked.verdict) != label) {
     std::printf("%s %s: labelled %s, answered %s: %s\n", std::string(run.id).c_str(), asked.opinion.detector_key.c_str(), label.c_str(),

@@ -25,10 +25,10 @@ std::string completion(const std::string& content) {
 std::string answer_text(const std::string& verdict, const json& evidence = json::array(), const std::string& reason = "because") {
   return json{{"verdict", verdict}, {"reason", reason}, {"evidence", evidence}}.dump();
 }
-Answer good(const std::string& content) {
+ParsedAnswer good(const std::string& content) {
   auto answer = read_answer(completion(content));
   EXPECT_TRUE(answer.ok()) << content << ": " << answer.error().detail;
-  return answer.ok() ? std::move(*answer) : Answer{};
+  return answer.ok() ? std::move(*answer) : ParsedAnswer{};
 }
 std::string fault_of(const std::string& content) {
   const auto answer = read_answer(completion(content));
@@ -37,7 +37,8 @@ std::string fault_of(const std::string& content) {
 }
 
 TEST(OpinionAnswer, IsReadWithItsTokens) {
-  const Answer answer = good(answer_text("present", {{{"pointer", "/steps/1/errorMessage"}, {"quote", "502"}}}, "it \u00FCber-failed"));
+  const ParsedAnswer answer =
+      good(answer_text("present", {{{"pointer", "/steps/1/errorMessage"}, {"quote", "502"}}}, "it \u00FCber-failed"));
   EXPECT_EQ(answer.verdict, OpinionVerdict::present);
   EXPECT_EQ(answer.reason, "it \u00FCber-failed");
   ASSERT_THAT(answer.evidence, SizeIs(1));
@@ -114,7 +115,7 @@ TEST(OpinionAnswer, IsBounded) {
               HasSubstr("longer"));
   std::string umlauts;
   for (int i = 0; i < 3000; ++i) umlauts += "\u00FC";
-  const Answer cut = good(answer_text("absent", json::array(), umlauts));
+  const ParsedAnswer cut = good(answer_text("absent", json::array(), umlauts));
   EXPECT_LE(cut.reason.size(), kMostReasonBytes + 3);
   EXPECT_NO_THROW((void)json(cut.reason).dump());
   EXPECT_FALSE(read_answer(completion(std::string(kMostAnswerBytes, ' '))).ok());
@@ -128,8 +129,8 @@ TEST(OpinionAnswer, IsBounded) {
   EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(5));
 }
 
-Answer checked(const model::Run& run, const std::string& pointer, const std::string& quote) {
-  Answer answer;
+ParsedAnswer checked(const model::Run& run, const std::string& pointer, const std::string& quote) {
+  ParsedAnswer answer;
   answer.verdict = OpinionVerdict::present;
   answer.reason = "it failed";
   answer.evidence = {{pointer, quote}};
@@ -172,7 +173,7 @@ TEST(OpinionQuotes, ThatDoNotStandThere_MakeTheAnswerUnclear) {
                                                                   {"", "502"},
                                                                   {"/steps", "502"},
                                                                   {"nonsense", "502"}}) {
-    const Answer answer = checked(run, pointer, quote);
+    const ParsedAnswer answer = checked(run, pointer, quote);
     EXPECT_EQ(answer.verdict, OpinionVerdict::unclear) << pointer << ": " << quote;
     EXPECT_THAT(answer.reason,
                 AllOf(HasSubstr("said present"), HasSubstr("the run does not contain at " + std::string(pointer)), HasSubstr("it failed")));
@@ -181,7 +182,7 @@ TEST(OpinionQuotes, ThatDoNotStandThere_MakeTheAnswerUnclear) {
 }
 
 TEST(OpinionQuotes, NoneAtAll_AreAccepted) {
-  Answer answer;
+  ParsedAnswer answer;
   answer.verdict = OpinionVerdict::absent;
   EXPECT_EQ(with_checked_quotes(answer, run_of(refund())).verdict, OpinionVerdict::absent);
 }
@@ -194,7 +195,7 @@ TEST(OpinionQuotes, ForgedPointersInTexts_NameNothing) {
 }
 
 TEST(OpinionQuotes, OfAnyRun_TakeLinearTime) {
-  Answer answer;
+  ParsedAnswer answer;
   answer.verdict = OpinionVerdict::present;
   answer.evidence = {{"/userRequestText", std::string(2000, 'a') + "b" + std::string(1900, 'a')}};
   const auto time = [&](std::size_t bytes) {
@@ -212,7 +213,7 @@ TEST(OpinionQuotes, OfAnyRun_TakeLinearTime) {
 }
 
 TEST(OpinionAnswer, IsKeptAsAModelsAnswer) {
-  Answer answer{OpinionVerdict::absent, "why", {{"/steps/0", "a \"b\""}}, 12};
+  ParsedAnswer answer{OpinionVerdict::absent, "why", {{"/steps/0", "a \"b\""}}, 12};
   const model::ModelAnswer kept = to_model_answer(answer, "x/1 frame/1", 345);
   EXPECT_EQ(kept.opinion, "absent");
   EXPECT_EQ(kept.reason, "why");
