@@ -77,14 +77,14 @@ JunitReport::Case case_of(const model::DetectorReport& report, const model::Verd
   JunitReport::Case one;
   switch (report.status) {
     case model::DetectorStatus::clean: return one;
-    case model::DetectorStatus::not_evaluable: return {JunitReport::Outcome::skipped, report.reason, {}};
+    case model::DetectorStatus::not_evaluable: return {JunitReport::CaseStatus::skipped, report.reason, {}};
     case model::DetectorStatus::fired: break;
-    default: return {JunitReport::Outcome::error, std::string(model::name(report.status)) + ": " + report.reason, {}};
+    default: return {JunitReport::CaseStatus::error, std::string(model::name(report.status)) + ": " + report.reason, {}};
   }
   for (const model::Finding& finding : verdict.findings) {
     if (finding.detector_key != report.key) continue;
     if (one.message.empty()) one.message = finding.title;
-    if (finding.suspicion_score >= fail_from) one.outcome = JunitReport::Outcome::failed;
+    if (finding.suspicion_score >= fail_from) one.status = JunitReport::CaseStatus::failed;
     one.text += finding.title + "\n" + finding.summary + "\n" + model::name(finding.severity) + ", score " +
                 std::to_string(finding.suspicion_score) + "\n";
     for (const model::Evidence& evidence : finding.evidence) one.text += evidence.pointer + " = " + evidence.value + "\n";
@@ -98,7 +98,7 @@ class JunitAnalysis final : public AnalysisReport {
 
   bool add(const AnalyzedRun& run) override {
     if (!run.analysis.ok()) {
-      report_.add(kInputSuite, run.place, {JunitReport::Outcome::error, run.analysis.error().detail, fault_text(run.analysis.error())});
+      report_.add(kInputSuite, run.place, {JunitReport::CaseStatus::error, run.analysis.error().detail, fault_text(run.analysis.error())});
       return true;
     }
     for (const model::DetectorReport& report : run.analysis->verdict.reports) {

@@ -59,22 +59,22 @@ void JunitReport::add(const std::string& suite_name, const RunOrigin& place, con
   std::string& xml = suite.cases;
   xml += "    <testcase" + attribute("name", name_of(place)) + attribute("classname", suite_name) + attribute("file", place.file);
   if (place.line > 0) xml += count("line", place.line);
-  if (one.outcome == Outcome::passed && one.text.empty()) {
+  if (one.status == CaseStatus::passed && one.text.empty()) {
     xml += "/>\n";
     return;
   }
   xml += ">\n";
-  switch (one.outcome) {
-    case Outcome::passed: xml += "      <system-out>" + xml_text(one.text) + "</system-out>\n"; break;
-    case Outcome::failed:
+  switch (one.status) {
+    case CaseStatus::passed: xml += "      <system-out>" + xml_text(one.text) + "</system-out>\n"; break;
+    case CaseStatus::failed:
       ++suite.failures;
       xml += element("failure", one);
       break;
-    case Outcome::error:
+    case CaseStatus::error:
       ++suite.errors;
       xml += element("error", one);
       break;
-    case Outcome::skipped:
+    case CaseStatus::skipped:
       ++suite.skipped;
       xml += element("skipped", one);
       break;

@@ -14,9 +14,9 @@ namespace runwarden::cli {
 
 class JunitReport {
  public:
-  enum class Outcome : std::uint8_t { passed, failed, error, skipped };
+  enum class CaseStatus : std::uint8_t { passed, failed, error, skipped };
   struct Case {
-    Outcome outcome = Outcome::passed;
+    CaseStatus status = CaseStatus::passed;
     std::string message;  // one line: why it did not pass
     std::string text;     // details; a passed case may have some too
   };

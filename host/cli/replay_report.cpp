@@ -113,8 +113,8 @@ class JunitReplay final : public ReplayReport {
 
   bool add(const ReplayedRun& run) override {
     if (run.fault) {
-      const auto outcome = settings_.faults_fail ? JunitReport::Outcome::error : JunitReport::Outcome::skipped;
-      report_.add(kInputSuite, run.place, {outcome, run.fault->detail, {}});
+      const auto status = settings_.faults_fail ? JunitReport::CaseStatus::error : JunitReport::CaseStatus::skipped;
+      report_.add(kInputSuite, run.place, {status, run.fault->detail, {}});
     }
     for (const std::string& key : run.detectors) report_.add(key, run.place, case_of(run, key));
     return true;
@@ -128,7 +128,7 @@ class JunitReplay final : public ReplayReport {
     for (const Difference& difference : run.differences) {
       if (difference.detector_key != key) continue;
       const bool fails = std::find(settings_.fail_on.begin(), settings_.fail_on.end(), difference.kind) != settings_.fail_on.end();
-      if (fails) one.outcome = JunitReport::Outcome::failed;
+      if (fails) one.status = JunitReport::CaseStatus::failed;
       if (fails && one.message.empty()) one.message = sentence_of(difference);
       const model::Finding* failure = failure_of(difference);
       one.text += sentence_of(difference) + "\n" + (failure == nullptr ? std::string() : failure->title + "\n");

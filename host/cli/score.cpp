@@ -103,7 +103,7 @@ struct Change {
   bool fired_before = false;
 };
 
-struct Outcome {
+struct ScoreResult {
   std::uint64_t runs = 0;  // with labels
   std::uint64_t unlabeled = 0;
   std::uint64_t faults = 0;
@@ -121,10 +121,10 @@ class Scorer {
         configurations_(configurations),
         progress_(context.err),
         work_(threads, [this](const JudgedLine& line) { return take(line); }) {
-    outcome_.scores.resize(configurations.size());
+    result_.scores.resize(configurations.size());
   }
 
-  Result<Outcome> run() {
+  Result<ScoreResult> run() {
     const auto input = InputFile::open(options_.runs);
     if (!input.ok()) return input.error();
     LineReader reader(input->descriptor(), static_cast<std::size_t>(configurations_.front()->limits().max_body_bytes) + kBesideTheRun);
@@ -143,7 +143,7 @@ class Scorer {
     context_.has_abandoned_calls = work_.has_abandoned_calls();
     progress_.clear();
     for (const auto& [place, text] : faults_) context_.err << "runwarden: " << options_.runs << ":" << place << ": " << text << "\n";
-    return std::move(outcome_);
+    return std::move(result_);
   }
 
  private:
@@ -190,17 +190,17 @@ class Scorer {
 
   bool take(const JudgedLine& line) {
     if (!line.answers.ok()) {
-      ++outcome_.faults;
+      ++result_.faults;
       faults_.emplace_back(line.line, line.answers.error().detail);
       return true;
     }
     const auto found = labels_.find(line.id);
     if (found == labels_.end()) {
-      ++outcome_.unlabeled;
+      ++result_.unlabeled;
       return true;
     }
-    ++outcome_.runs;
-    for (std::size_t i = 0; i < line.answers->size(); ++i) outcome_.scores[i].add(line.id, found->second, (*line.answers)[i]);
+    ++result_.runs;
+    for (std::size_t i = 0; i < line.answers->size(); ++i) result_.scores[i].add(line.id, found->second, (*line.answers)[i]);
     if (line.answers->size() == 2) note_changes(line.id, found->second, line.answers->front(), line.answers->back());
     return true;
   }
@@ -208,7 +208,7 @@ class Scorer {
   void note_changes(const std::string& id, const RunLabels& labels, const Answers& before, const Answers& after) {
     for (const auto& [key, label] : labels.labels) {
       const bool fired_before = before.fired.count(key) > 0;
-      if (fired_before != (after.fired.count(key) > 0)) outcome_.changes.push_back({id, key, label, fired_before});
+      if (fired_before != (after.fired.count(key) > 0)) result_.changes.push_back({id, key, label, fired_before});
     }
   }
 
@@ -217,7 +217,7 @@ class Scorer {
   const Labels& labels_;
   const Configurations& configurations_;
   TerminalProgress progress_;
-  Outcome outcome_;                                            // on the delivering thread, then [main]
+  ScoreResult result_;                                         // on the delivering thread, then [main]
   std::vector<std::pair<std::uint64_t, std::string>> faults_;  // likewise; by line
   OrderedWork<JudgedLine> work_;                               // last: its threads use the members above
 };
@@ -261,15 +261,15 @@ void write_scores(JsonWriter& out, const Scores& scores) {
   out.end_array();
 }
 
-std::string as_json(const Outcome& outcome) {
+std::string as_json(const ScoreResult& result) {
   std::string text;
   JsonWriter out(text);
-  out.begin_object().key("runs").integer(number(outcome.runs)).key("unlabeled").integer(number(outcome.unlabeled));
-  write_scores(out, outcome.scores.front());
-  if (outcome.scores.size() > 1) {
-    write_scores(out.key("candidate").begin_object(), outcome.scores.back());
+  out.begin_object().key("runs").integer(number(result.runs)).key("unlabeled").integer(number(result.unlabeled));
+  write_scores(out, result.scores.front());
+  if (result.scores.size() > 1) {
+    write_scores(out.key("candidate").begin_object(), result.scores.back());
     out.end_object().key("changed").begin_array();
-    for (const Change& one : outcome.changes) {
+    for (const Change& one : result.changes) {
       out.begin_object().key("id").string(one.id).key("detectorKey").string(one.detector_key).key("label").string(name(one.label));
       out.key("was").string(one.fired_before ? "fired" : "quiet").key("now").string(one.fired_before ? "quiet" : "fired").end_object();
     }
@@ -296,21 +296,21 @@ std::vector<std::string> row_of(const std::string& key, const DetectorScore& sco
           interval_text(score.recall())};
 }
 
-void print_scores(std::ostream& out, const Outcome& outcome) {
-  const bool both = outcome.scores.size() > 1;
+void print_scores(std::ostream& out, const ScoreResult& result) {
+  const bool both = result.scores.size() > 1;
   Table table({"DETECTOR", "RIGHT", "FALSE", "MISSED", "PRECISION (95 %)", "RECALL (95 %)"});
   std::set<std::string> keys;
-  for (const Scores& scores : outcome.scores) {
+  for (const Scores& scores : result.scores) {
     for (const auto& [key, score] : scores.detectors) keys.insert(key);
   }
   for (const std::string& key : keys) {
-    for (std::size_t i = 0; i < outcome.scores.size(); ++i) {
-      const auto found = outcome.scores[i].detectors.find(key);
-      if (found != outcome.scores[i].detectors.end()) table.add(row_of(i == 0 ? key : "  candidate", found->second));
+    for (std::size_t i = 0; i < result.scores.size(); ++i) {
+      const auto found = result.scores[i].detectors.find(key);
+      if (found != result.scores[i].detectors.end()) table.add(row_of(i == 0 ? key : "  candidate", found->second));
     }
   }
   table.print(out);
-  const Scores& last = outcome.scores.back();
+  const Scores& last = result.scores.back();
   if (!last.disagreements.empty()) {
     Table wrong({both ? "CANDIDATE IS WRONG" : "WRONG", "DETECTOR", "RUN", "LABEL'S REASON"});
     for (const Disagreement& one : last.disagreements)
@@ -318,15 +318,15 @@ void print_scores(std::ostream& out, const Outcome& outcome) {
     out << "\n";
     wrong.print(out);
   }
-  if (!outcome.changes.empty()) {
+  if (!result.changes.empty()) {
     Table changed({"CHANGED", "DETECTOR", "RUN", "LABEL"});
-    for (const Change& one : outcome.changes)
+    for (const Change& one : result.changes)
       changed.add({one.fired_before ? "quiet now" : "fires now", one.detector_key, one.id, name(one.label)});
     out << "\n";
     changed.print(out);
   }
-  out << "\n" << counted(outcome.runs, "run");
-  if (outcome.unlabeled > 0) out << "; " << outcome.unlabeled << " without labels skipped";
+  out << "\n" << counted(result.runs, "run");
+  if (result.unlabeled > 0) out << "; " << result.unlabeled << " without labels skipped";
   out << "\n";
 }
 
@@ -367,17 +367,16 @@ int score(Context& context, const ScoreOptions& options) {
   const auto labels = read_labels(options.labels, keys.known);
   if (!labels.ok()) return context.refuse(labels.error().detail);
   warn_of_unused_labels(context, *labels, keys.asked);
-  const auto outcome = Scorer(context, options, *labels, configurations, threads).run();
-  if (!outcome.ok()) return context.refuse(outcome.error().detail);
-  if (outcome->runs == 0)
-    return context.refuse("no run of " + options.runs + " has labels in " + options.labels + "; their ids must match");
+  const auto result = Scorer(context, options, *labels, configurations, threads).run();
+  if (!result.ok()) return context.refuse(result.error().detail);
+  if (result->runs == 0) return context.refuse("no run of " + options.runs + " has labels in " + options.labels + "; their ids must match");
   std::ostringstream text;
-  options.json ? static_cast<void>(text << as_json(*outcome)) : print_scores(text, *outcome);
+  options.json ? static_cast<void>(text << as_json(*result)) : print_scores(text, *result);
   context.out << text.str();
-  warn_of_errors(context, outcome->scores);
-  const bool reached = reaches_floors(context, outcome->scores.back(), options.fail_under);
+  warn_of_errors(context, result->scores);
+  const bool reached = reaches_floors(context, result->scores.back(), options.fail_under);
   const int written = context.finish();
-  return reached && outcome->faults == 0 ? written : kWanting;
+  return reached && result->faults == 0 ? written : kWanting;
 }
 
 std::string check_floors(const std::string& text) {

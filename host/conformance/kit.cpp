@@ -73,11 +73,11 @@ bool may_be_too_many(const model::Run& run) {
   return run.steps.size() > RW_MAX_FINDINGS;
 }
 
-std::string fault_of(const detect::Instance::Outcome& outcome, const detect::Call& call, bool stopping) {
-  if (!outcome.thrown.empty()) return outcome.thrown;
-  if (outcome.status == RW_STOPPED) return stopping ? "" : "answered RW_STOPPED though should_stop was 0";
-  if (outcome.status == RW_OK) return call.rejection();
-  return "answered status " + std::to_string(outcome.status) + (call.failure.empty() ? " without a text (fail)" : ": " + call.failure) +
+std::string fault_of(const detect::Instance::AbiResult& result, const detect::Call& call, bool stopping) {
+  if (!result.thrown.empty()) return result.thrown;
+  if (result.status == RW_STOPPED) return stopping ? "" : "answered RW_STOPPED though should_stop was 0";
+  if (result.status == RW_OK) return call.rejection();
+  return "answered status " + std::to_string(result.status) + (call.failure.empty() ? " without a text (fail)" : ": " + call.failure) +
          (call.rejection().empty() ? "" : "; " + call.rejection());
 }
 
@@ -108,9 +108,9 @@ class Subject {
     const auto begin = std::chrono::steady_clock::now();
     detect::Call call(clock_, run, detect::view(info().key), clock_.monotonic_ns() + patience_ms * kNsPerMs);
     if (explain == detect::Explain::yes) call.ask_for_explanation();
-    const detect::Instance::Outcome outcome = instance.evaluate(view.raw(), call.raw());
+    const detect::Instance::AbiResult result = instance.evaluate(view.raw(), call.raw());
     const std::int64_t took_ms = ms_since(begin);
-    DetectorAnswer answer{fault_of(outcome, call, patience_ms == 0), answer_text(call, outcome.status), !call.explanation.empty(),
+    DetectorAnswer answer{fault_of(result, call, patience_ms == 0), answer_text(call, result.status), !call.explanation.empty(),
                           call.explanation_refused};
     if (answer.fault.empty() && !may_be_too_many(run)) answer.fault = excess_of(call);
     const std::int64_t bound_ms = patience_ms == 0 ? kStopWithinMs : patience_ms;

@@ -48,10 +48,10 @@ Instance::~Instance() {
   if (self_ != nullptr) catch_exceptions([this] { detector_->destroy(self_); });
 }
 
-Instance::Outcome Instance::evaluate(const rw_run& run, const rw_call& call) {
-  Outcome outcome;
-  outcome.thrown = catch_exceptions([&] { outcome.status = detector_->evaluate(self_, &run, &call); });
-  return outcome;
+Instance::AbiResult Instance::evaluate(const rw_run& run, const rw_call& call) {
+  AbiResult result;
+  result.thrown = catch_exceptions([&] { result.status = detector_->evaluate(self_, &run, &call); });
+  return result;
 }
 
 }  // namespace runwarden::detect

@@ -23,11 +23,11 @@ class Instance {
   Instance(Instance&& other) noexcept : detector_(other.detector_), self_(std::exchange(other.self_, nullptr)) {}
   Instance& operator=(Instance&&) = delete;
 
-  struct Outcome {
+  struct AbiResult {
     rw_status status = RW_OK;
     std::string thrown;  // text of an exception that crossed the ABI, which is forbidden; empty: none
   };
-  Outcome evaluate(const rw_run& run, const rw_call& call);
+  AbiResult evaluate(const rw_run& run, const rw_call& call);
 
  private:
   Instance(const rw_detector& detector, void* self) : detector_(&detector), self_(self) {}

@@ -21,17 +21,17 @@ namespace {
 
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-CallResult classify(const Instance::Outcome& outcome, const Call& call, std::int64_t elapsed_ns, std::int64_t deadline_ms) {
+CallResult classify(const Instance::AbiResult& result, const Call& call, std::int64_t elapsed_ns, std::int64_t deadline_ms) {
   const bool late = elapsed_ns >= deadline_ms * kNsPerMs;
-  const bool stopped = outcome.status == RW_STOPPED && outcome.thrown.empty();
-  if (!outcome.thrown.empty()) return {DetectorStatus::error, outcome.thrown};
-  if (late && (stopped || outcome.status == RW_OK)) {
+  const bool stopped = result.status == RW_STOPPED && result.thrown.empty();
+  if (!result.thrown.empty()) return {DetectorStatus::error, result.thrown};
+  if (late && (stopped || result.status == RW_OK)) {
     return {DetectorStatus::timeout,
             "took " + std::to_string(elapsed_ns / kNsPerMs) + " ms, the deadline is " + std::to_string(deadline_ms) + " ms"};
   }
   if (stopped) return {DetectorStatus::error, "stopped before its deadline"};
-  if (outcome.status != RW_OK) {
-    const std::string why = call.failure.empty() ? "status " + std::to_string(outcome.status) + " without an error text" : call.failure;
+  if (result.status != RW_OK) {
+    const std::string why = call.failure.empty() ? "status " + std::to_string(result.status) + " without an error text" : call.failure;
     return {DetectorStatus::error, call.rejection().empty() ? why : why + "; " + call.rejection()};
   }
   if (call.findings.empty() && !call.rejection().empty()) return {DetectorStatus::error, call.rejection()};
@@ -116,13 +116,13 @@ void Invocation::call() {
   if (instance_ == nullptr) {
     Result<Instance*> another = instances_.acquire(context_.clock);
     if (!another.ok()) {
-      outcome_.status = RW_INTERNAL;
+      abi_result_.status = RW_INTERNAL;
       call_.failure = "cannot create another instance: " + another.error().detail;
       return;
     }
     instance_ = *another;
   }
-  outcome_ = instance_->evaluate(view_.raw(), call_.raw());
+  abi_result_ = instance_->evaluate(view_.raw(), call_.raw());
 }
 
 model::DetectorReport Invocation::report(std::vector<model::Finding>& findings) {
@@ -132,7 +132,7 @@ model::DetectorReport Invocation::report(std::vector<model::Finding>& findings) 
   report.key = detector.entry.key;
   report.elapsed_ns = context_.clock.monotonic_ns() - begin_ns_;
   if (!call_.explains()) ++detector.evaluations;
-  CallResult result = classify(outcome_, call_, report.elapsed_ns, context_.deadline_ms);
+  CallResult result = classify(abi_result_, call_, report.elapsed_ns, context_.deadline_ms);
   report.status = result.status;
   report.reason = std::move(result.reason);
   if (report.status == DetectorStatus::error || report.status == DetectorStatus::timeout) {

@@ -73,7 +73,7 @@ class Invocation {
   const std::int64_t begin_ns_;
   Call call_;
   Instance* instance_;
-  Instance::Outcome outcome_;
+  Instance::AbiResult abi_result_;
 };
 
 }  // namespace runwarden::detect

@@ -28,9 +28,9 @@ struct Reports : testing::Test {
 TEST_F(Reports, JUnit_HasASuiteADetectorAndACaseARun) {
   JunitReport report("runwarden analyze");
   report.add("loop", {"r1", "a.json", 0}, {});
-  report.add("loop", {{}, "a.json", 3}, {JunitReport::Outcome::failed, "it loops", "three times"});
-  report.add("ghost", {"r1", "a.json", 0}, {JunitReport::Outcome::skipped, "no tools", {}});
-  report.add("ghost", {"r2", "b.json", 0}, {JunitReport::Outcome::error, "timeout", {}});
+  report.add("loop", {{}, "a.json", 3}, {JunitReport::CaseStatus::failed, "it loops", "three times"});
+  report.add("ghost", {"r1", "a.json", 0}, {JunitReport::CaseStatus::skipped, "no tools", {}});
+  report.add("ghost", {"r2", "b.json", 0}, {JunitReport::CaseStatus::error, "timeout", {}});
   ASSERT_TRUE(report.write(output));
   EXPECT_EQ(out.str(),
             "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
@@ -55,7 +55,7 @@ TEST_F(Reports, JUnit_HasASuiteADetectorAndACaseARun) {
 // XML 1.0 has no way to write most control characters, nor U+FFFE.
 TEST_F(Reports, JUnit_WritesAnyTextAsXml) {
   JunitReport report("x");
-  report.add("d", {"<&>\"", "f", 0}, {JunitReport::Outcome::failed, "a\nb", std::string("\x01\xEF\xBF\xBE\xFF|é", 8)});
+  report.add("d", {"<&>\"", "f", 0}, {JunitReport::CaseStatus::failed, "a\nb", std::string("\x01\xEF\xBF\xBE\xFF|é", 8)});
   report.write(output);
   EXPECT_THAT(out.str(), HasSubstr("name=\"&lt;&amp;&gt;&quot;\""));
   EXPECT_THAT(out.str(), HasSubstr("message=\"a&#10;b\">\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD|é</failure>"));
