@@ -77,7 +77,7 @@ enum Failure {
 };
 enum FailureBody { failure_json = 1 };
 enum Key { key_id = 1, tenant, tenant_name, key_name, may_ingest, may_read, digest, created, expires, revoked, last_used, revoked_at_once, may_manage };
-enum Place { place_time = 1, place_seq };
+enum RecordKey { place_time = 1, place_seq };
 }  // namespace field
 
 void add_record_keys(Writer& out, protozero::pbf_tag_type tag, const std::vector<model::RecordKey>& keys) {

@@ -848,11 +848,11 @@ class Choices {
 
   /// True for a sentence of such an item. Call for every sentence in order, and after() with it.
   [[nodiscard]] bool holds(const Sentence& sentence) const {
-    if (place_ == Place::kElsewhere) return false;
+    if (position_ == ListPosition::kElsewhere) return false;
     const auto* first = reading_.words[sentence.begin].text.data();
     const std::string_view gap(end_, static_cast<std::size_t>(first - end_));
     const auto line = gap.rfind('\n');
-    if (line == std::string_view::npos) return place_ == Place::kItem;
+    if (line == std::string_view::npos) return position_ == ListPosition::kItem;
     const auto mark = gap.find_first_not_of(" \t", line + 1);
     // What the agent says of itself, or of what has been done, is no choice.
     if (has(sentence.cues, kCueSelf) || has(sentence.cues, kCueAuxiliary)) return false;
@@ -866,15 +866,15 @@ class Choices {
     const auto& last = reading_.words[sentence.end - 1].text;
     end_ = last.data() + last.size();
     const bool asks = sentence.question && !has(sentence.cues, kCueClosingQuestion);
-    place_ = item ? Place::kItem : asks ? Place::kQuestion : Place::kElsewhere;
+    position_ = item ? ListPosition::kItem : asks ? ListPosition::kQuestion : ListPosition::kElsewhere;
   }
 
  private:
-  enum class Place : std::uint8_t { kElsewhere, kQuestion, kItem };
+  enum class ListPosition : std::uint8_t { kElsewhere, kQuestion, kItem };
 
   const Reading& reading_;
   const char* end_ = nullptr;  // of the sentence before
-  Place place_ = Place::kElsewhere;
+  ListPosition position_ = ListPosition::kElsewhere;
 };
 
 }  // namespace

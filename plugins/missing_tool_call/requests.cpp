@@ -270,9 +270,9 @@ bool Requests::is_request(const Reading& reading, std::size_t at) const {
 }
 
 /// "Turn on the light", "please", "can you", "I want you to": an imperative or a wish of the user that the verb at this word is in.
-bool Requests::is_asked(const Reading& reading, const Sentence& sentence, std::size_t at, Place place) const {
+bool Requests::is_asked(const Reading& reading, const Sentence& sentence, std::size_t at, WordContext context) const {
   const auto& words = reading.words;
-  if (is_framed(reading, sentence, at)) return !place.told;
+  if (is_framed(reading, sentence, at)) return !context.told;
   const bool joined = at + 1 < sentence.end && words[at + 1].before == Break::kNone;
   if (joined && has(words[at + 1].cues, kCueAuxiliary) && !has(words[at + 1].cues, kCueSelf)) return false;
   auto k = at;
@@ -281,7 +281,7 @@ bool Requests::is_asked(const Reading& reading, const Sentence& sentence, std::s
     if (has(words[--k].cues, kCuePlease)) return true;
   }
   if (k == sentence.begin) return true;
-  if (heads(k)) return !place.told;
+  if (heads(k)) return !context.told;
   const auto& previous = words[k - 1];
   if (has(previous.cues, kCueOpener) && heads(k - 1)) return true;
   if (has(previous.cues, kCueWish)) return true;
@@ -289,7 +289,7 @@ bool Requests::is_asked(const Reading& reading, const Sentence& sentence, std::s
   if (has(previous.cues, kCueConjunction) && !has(previous.cues, kCueAsking)) {
     const auto opens = words[sentence.begin].cues;
     const bool statement = has(opens, kCueSelf | kCueOther | kCueDeterminer | kCueAsking | kCueAuxiliary | kCueCondition);
-    return !place.told && (place.asked || !statement);
+    return !context.told && (context.asked || !statement);
   }
   if (before == nullptr) return false;
   // "Hey Jarvis turn it on": a name may follow the greeting.
@@ -301,10 +301,10 @@ bool Requests::is_asked(const Reading& reading, const Sentence& sentence, std::s
 }
 
 /// True when an open verb at this word asks for an action that only a tool can do.
-bool Requests::asks_for_action(const Reading& reading, const Sentence& sentence, std::size_t at, Place place) const {
+bool Requests::asks_for_action(const Reading& reading, const Sentence& sentence, std::size_t at, WordContext context) const {
   const auto verb = reading.words[at].entry->verb;
   const bool making = lexicon_.verb(verb).group == make_group_;
-  if (!any_action_ || !(open_[verb] || text_work_.shapes(verb)) || !is_asked(reading, sentence, at, place)) return false;
+  if (!any_action_ || !(open_[verb] || text_work_.shapes(verb)) || !is_asked(reading, sentence, at, context)) return false;
   const auto* next = at + 1 < sentence.end && reading.words[at + 1].before == Break::kNone ? &reading.words[at + 1] : nullptr;
   const auto* after =
       next != nullptr && at + 2 < sentence.end && reading.words[at + 2].before == Break::kNone ? &reading.words[at + 2] : nullptr;
@@ -433,11 +433,11 @@ void Requests::add(Request request, std::size_t at, const Reading& reading, cons
 }
 
 void Requests::collect_in(const Reading& reading, const Sentence& sentence, std::string_view turn, std::size_t step) {
-  Place place;
+  WordContext context;
   for (std::size_t i = sentence.begin; i < sentence.end; ++i) {
     const auto& word = reading.words[i];
-    if (word.before >= Break::kClause) place.told = false;
-    if (has(word.cues, kCueModal)) place.told = grammar_ && has(word.cues, kCueHelpingModal) && tells_of_others(reading, sentence, i);
+    if (word.before >= Break::kClause) context.told = false;
+    if (has(word.cues, kCueModal)) context.told = grammar_ && has(word.cues, kCueHelpingModal) && tells_of_others(reading, sentence, i);
     if (word.entry == nullptr || word.entry->verb == kNoVerb) continue;
     // "Pay attention": a phrase that is not an action.
     if (has(word.cues & ~word.entry->cues, kCueFinding) || part_of_word(reading, sentence, i) || is_label(reading, word)) continue;
@@ -449,16 +449,16 @@ void Requests::collect_in(const Reading& reading, const Sentence& sentence, std:
     const bool infinitive = i > 0 && has(reading.words[i - 1].cues, kCueInfinitive);
     const bool base = (forms & kFormBase) != 0;
     const bool heard = listed_[verb] || relevant_[verb];
-    const bool open = base && !listed_[verb] && asks_for_action(reading, sentence, i, place);
+    const bool open = base && !listed_[verb] && asks_for_action(reading, sentence, i, context);
     const bool asked = open ||
-                       (heard && base && (!place.told || infinitive) && (is_framed(reading, sentence, i) || is_request(reading, i))) ||
+                       (heard && base && (!context.told || infinitive) && (is_framed(reading, sentence, i) || is_request(reading, i))) ||
                        (heard && !base && (forms & kFormDone) != 0 && is_wanted(reading, i)) ||
                        (any_action_ && is_action_noun(*word.entry) && is_wished(reading, sentence, i));
-    place.asked |= asked;
+    context.asked |= asked;
     if (asked) add({verb, Thing::kUnknown, false, listed_[verb], open, step, turn}, i, reading, sentence);
-    if (!any_action_ || asked || !base || !light_[verb] || !is_asked(reading, sentence, i, place)) continue;
+    if (!any_action_ || asked || !base || !light_[verb] || !is_asked(reading, sentence, i, context)) continue;
     // "Process my refund".
-    place.asked = true;
+    context.asked = true;
     const auto noun = noun_behind(reading, sentence, i);
     if (noun == kNoVerb) continue;
     add({noun, Thing::kUnknown, false, listed_[noun], open_[noun], step, turn}, i, reading, sentence);

@@ -87,7 +87,7 @@ class Requests {
 
  private:
   /// The context of a word in its sentence.
-  struct Place {
+  struct WordContext {
     bool told = false;   // the text reports what others do
     bool asked = false;  // something was asked for in the sentence
   };
@@ -103,8 +103,8 @@ class Requests {
   void collect_in(const Reading& reading, const Sentence& sentence, std::string_view turn, std::size_t step);
   void add(Request request, std::size_t word, const Reading& reading, const Sentence& sentence);
   [[nodiscard]] bool is_request(const Reading& reading, std::size_t word) const;
-  [[nodiscard]] bool is_asked(const Reading& reading, const Sentence& sentence, std::size_t word, Place place) const;
-  [[nodiscard]] bool asks_for_action(const Reading& reading, const Sentence& sentence, std::size_t word, Place place) const;
+  [[nodiscard]] bool is_asked(const Reading& reading, const Sentence& sentence, std::size_t word, WordContext context) const;
+  [[nodiscard]] bool asks_for_action(const Reading& reading, const Sentence& sentence, std::size_t word, WordContext context) const;
   [[nodiscard]] std::uint16_t noun_behind(const Reading& reading, const Sentence& sentence, std::size_t word) const;
   [[nodiscard]] static bool begins_compound(const Reading& reading, const Sentence& sentence, std::size_t at);
   [[nodiscard]] bool is_wished(const Reading& reading, const Sentence& sentence, std::size_t word) const;

@@ -58,8 +58,8 @@ struct StretchColumns {
   std::vector<std::string_view> dimensions;
   std::vector<std::int64_t> numbers;
 
-  template <class Place>
-  void add(const Place& place) {
+  template <class Key>
+  void add(const Key& place) {
     tenants.push_back(column(place.tenant));
     dimensions.push_back(place.dimension);
     numbers.push_back(place.number);
@@ -75,8 +75,8 @@ struct StretchColumns {
 struct ValueColumns : StretchColumns {
   std::vector<std::string_view> values;
 
-  template <class Place>
-  void add(const Place& place, std::string_view value) {
+  template <class Key>
+  void add(const Key& place, std::string_view value) {
     StretchColumns::add(place);
     values.push_back(value);
   }

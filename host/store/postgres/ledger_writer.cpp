@@ -105,7 +105,7 @@ void LedgerWriter::put_row(model::TenantId tenant, const LedgerRow& row) {
   }
   const auto locked = locked_.find(tenant);
   const bool is_new = locked == locked_.end() || row.first >= locked->second.tree.size();
-  rows_.emplace(Place{tenant, row.first}, PutRow{row, is_new});
+  rows_.emplace(RowKey{tenant, row.first}, PutRow{row, is_new});
 }
 
 void LedgerWriter::put_subtree(model::TenantId tenant, unsigned height, std::uint64_t number, const ledger::Hash& root) {

@@ -55,7 +55,7 @@ class LedgerWriter final : public LedgerAppender {
   std::vector<Connection::Statement> take_statements();
 
  private:
-  using Place = std::pair<model::TenantId, std::uint64_t>;
+  using RowKey = std::pair<model::TenantId, std::uint64_t>;
   struct PutRow {
     LedgerRow row;
     bool is_new = false;
@@ -94,7 +94,7 @@ class LedgerWriter final : public LedgerAppender {
   std::map<model::TenantId, LedgerHead> locked_;
   std::map<model::TenantId, LedgerRows> readers_;
   std::set<std::tuple<model::TenantId, ledger::Kind, RecordName>> asked_for_;
-  std::map<Place, PutRow> rows_;
+  std::map<RowKey, PutRow> rows_;
   std::map<model::TenantId, LedgerHead> heads_;
   RecordColumns records_;
   SubtreeColumns subtrees_;

@@ -48,8 +48,8 @@ class ImportTally {
 
   // Whether to store the row: its place is free, and is taken from now on. The same value there counts as already there; another one is a
   // conflict.
-  template <class Place, class Line>
-  bool is_free(std::map<Place, std::string>& there, const Place& place, std::string_view key, const std::string& value, const Line& line,
+  template <class Key, class Line>
+  bool is_free(std::map<Key, std::string>& there, const Key& place, std::string_view key, const std::string& value, const Line& line,
                const std::string& what) {
     const auto [found, is_new] = there.try_emplace(place, value);
     if (is_new) return true;
