@@ -4,7 +4,7 @@ namespace runwarden {
 
 std::optional<FairBudget::Lease> FairBudget::take(Party party, std::uint64_t bytes) {
   const MutexLock lock(mutex_);
-  const Held own = held_by(party);
+  const Allocation own = allocation_of(party);
   const bool fits = all_.leases == 0 || (fit(own.bytes, all_.bytes, bytes, max_bytes_) && fit(own.leases, all_.leases, 1, max_leases_));
   if (!fits) {
     ++refused_;
@@ -30,7 +30,7 @@ bool FairBudget::fit(std::uint64_t own, std::uint64_t all, std::uint64_t more, s
 
 bool FairBudget::try_change(Party party, std::uint64_t from, std::uint64_t to) {
   const MutexLock lock(mutex_);
-  const bool fits = to <= from || all_.bytes == from || fit(held_by(party).bytes - from, all_.bytes - from, to, max_bytes_);
+  const bool fits = to <= from || all_.bytes == from || fit(allocation_of(party).bytes - from, all_.bytes - from, to, max_bytes_);
   if (!fits) {
     ++refused_;
     return false;
@@ -49,18 +49,18 @@ void FairBudget::give_back(Party party, std::uint64_t bytes) {
   hold(party, {0 - bytes, 0 - std::uint64_t{1}});
 }
 
-FairBudget::Held FairBudget::held_by(Party party) const {
-  const auto found = held_.find(party);
-  return found == held_.end() ? Held{} : found->second;
+FairBudget::Allocation FairBudget::allocation_of(Party party) const {
+  const auto found = allocations_.find(party);
+  return found == allocations_.end() ? Allocation{} : found->second;
 }
 
-void FairBudget::hold(Party party, Held more) {
+void FairBudget::hold(Party party, Allocation more) {
   all_.bytes += more.bytes;
   all_.leases += more.leases;
-  const auto found = held_.try_emplace(party).first;
+  const auto found = allocations_.try_emplace(party).first;
   found->second.bytes += more.bytes;
   found->second.leases += more.leases;
-  if (found->second.leases == 0) held_.erase(found);
+  if (found->second.leases == 0) allocations_.erase(found);
 }
 
 }  // namespace runwarden

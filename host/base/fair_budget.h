@@ -78,7 +78,7 @@ class FairBudget {
   State state() const;
 
  private:
-  struct Held {
+  struct Allocation {
     std::uint64_t bytes = 0;
     std::uint64_t leases = 0;
   };
@@ -92,17 +92,17 @@ class FairBudget {
 
   void give_back(Party party, std::uint64_t bytes);
 
-  Held held_by(Party party) const RW_REQUIRES(mutex_);
+  Allocation allocation_of(Party party) const RW_REQUIRES(mutex_);
 
   // Decreases are passed as values that wrap around.
-  void hold(Party party, Held more) RW_REQUIRES(mutex_);
+  void hold(Party party, Allocation more) RW_REQUIRES(mutex_);
 
   mutable Mutex mutex_;
   std::uint64_t max_bytes_ RW_GUARDED_BY(mutex_);
   const std::uint64_t max_leases_;
-  Held all_ RW_GUARDED_BY(mutex_);
+  Allocation all_ RW_GUARDED_BY(mutex_);
   std::uint64_t refused_ RW_GUARDED_BY(mutex_) = 0;
-  std::unordered_map<Party, Held> held_ RW_GUARDED_BY(mutex_);  // only parties that hold any
+  std::unordered_map<Party, Allocation> allocations_ RW_GUARDED_BY(mutex_);  // only parties that hold any
 };
 
 }  // namespace runwarden

@@ -288,11 +288,11 @@ std::size_t entries_of(const char* folder) {
 }
 
 // What the process holds beside memory.
-struct Held {
+struct ProcessResources {
   std::size_t threads = entries_of("/proc/self/task"), descriptors = entries_of("/proc/self/fd");
 
   // What there is more of than before; empty: nothing.
-  std::string grown(const Held& before) const {
+  std::string grown(const ProcessResources& before) const {
     if (threads > before.threads) return std::to_string(threads - before.threads) + " more threads";
     if (descriptors > before.descriptors) return std::to_string(descriptors - before.descriptors) + " more open descriptors";
     return {};
@@ -308,21 +308,21 @@ std::string live_once(Subject& subject, const std::vector<model::Run>& runs) {
 }
 
 CaseOutcome create_destroy(Subject& subject) {
-  Held before;
+  ProcessResources before;
   if (const std::string fault = live_once(subject, {}); !fault.empty()) return failed(fault);
-  before.descriptors = Held().descriptors;  // the first one may open what stays for all
+  before.descriptors = ProcessResources().descriptors;  // the first one may open what stays for all
   for (int i = 1; i < kRepeats; ++i) {
     if (const std::string fault = live_once(subject, {}); !fault.empty()) return failed("time " + std::to_string(i + 1) + ": " + fault);
   }
   const std::string times = " after " + std::to_string(kRepeats) + " times; ";
-  if (const std::string more = Held().grown(before); !more.empty())
+  if (const std::string more = ProcessResources().grown(before); !more.empty())
     return failed(more + times + "destroy must release what create allocated");
   const std::vector<model::Run> runs = runs_of_all_kinds();
   live_once(subject, runs);
-  const Held warm;
+  const ProcessResources warm;
   for (int i = 0; i < kRepeatsWithRuns; ++i) live_once(subject, runs);
   const std::string evaluations = " after " + std::to_string(kRepeatsWithRuns * runs.size()) + " runs; ";
-  if (const std::string more = Held().grown(warm); !more.empty())
+  if (const std::string more = ProcessResources().grown(warm); !more.empty())
     return failed(more + evaluations + "what evaluate opens, evaluate or destroy must close");
   return {};
 }

@@ -54,7 +54,7 @@ class TextWork {
 
  private:
   /// The kinds of text that a message contains.
-  struct Held {
+  struct TextKinds {
     bool code = false;
     bool list = false;
     bool text = false;
@@ -82,7 +82,7 @@ class TextWork {
   std::size_t first_prose_ = 0;  // a text that is no list of choices
   std::size_t first_text_ = 0;
   const char* message_ = nullptr;  // the message that `message_holds_` describes
-  Held message_holds_;
+  TextKinds message_holds_;
 };
 
 }  // namespace runwarden::plugins

@@ -116,12 +116,12 @@ void OpenRunClaims::release_all() {
   std::vector<std::int64_t> tokens;
   {
     const MutexLock lock(mutex_);
-    for (const auto& [run, held] : held_) {
+    for (const auto& [run, lease] : claim_leases_) {
       tenants.push_back(static_cast<std::int32_t>(run.first));
       names.push_back(run.second);
-      tokens.push_back(static_cast<std::int64_t>(held.token));
+      tokens.push_back(static_cast<std::int64_t>(lease.token));
     }
-    held_.clear();
+    claim_leases_.clear();
   }
   if (tenants.empty()) return;
   const std::int64_t now_ms = time_.now_ms();
@@ -138,13 +138,13 @@ void OpenRunClaims::begin_anew(const BufferRules& rules) {
   });
 }
 
-void OpenRunClaims::note_held(const Claim& claim, std::int64_t until_ms) {
+void OpenRunClaims::note_lease(const Claim& claim, std::int64_t until_ms) {
   const std::int64_t now_ms = time_.now_ms();
   const MutexLock lock(mutex_);
-  held_[{claim.tenant, claim.run_id}] = {claim.token, until_ms};
-  if (held_.size() < look_through_at_) return;
-  std::erase_if(held_, [&](const auto& entry) { return entry.second.until_ms <= now_ms; });
-  look_through_at_ = std::max<std::size_t>(64, 2 * held_.size());
+  claim_leases_[{claim.tenant, claim.run_id}] = {claim.token, until_ms};
+  if (claim_leases_.size() < look_through_at_) return;
+  std::erase_if(claim_leases_, [&](const auto& entry) { return entry.second.until_ms <= now_ms; });
+  look_through_at_ = std::max<std::size_t>(64, 2 * claim_leases_.size());
 }
 
 // Reschedules runs that would be looked at too late. A run that is looked at too early is put off then.
@@ -221,7 +221,7 @@ std::vector<Claim> OpenRunClaims::claim_due(const BufferRules& rules, std::size_
       if (!is_held(rows.number(row, 4))) continue;
       try {
         claims.emplace_back(rows.number(row, 10), claim_at(rows, row, rules));
-        note_held(claims.back().second, now_ms + lease_ms);
+        note_lease(claims.back().second, now_ms + lease_ms);
       } catch (const BadValue& bad) {  // it stays open; the others are claimed
         if (on_unreadable_) on_unreadable_(unreadable_text(rows.bytes(row, 1), bad.what()));
       }
@@ -246,7 +246,7 @@ std::optional<Claim> OpenRunClaims::claim_run(model::TenantId tenant, const mode
     Claim claim = claim_at(rows, 0, rules_.now());
     const StoredRun stored = decode_run_head(place_key(tenant, run), rows.bytes(0, 9));
     claim.resolution = stored.buffering->ending.value_or(resolution);
-    note_held(claim, now_ms + lease_ms);
+    note_lease(claim, now_ms + lease_ms);
     return claim;
   } catch (const BadValue& bad) {
     throw StoreError(unreadable_text(rows.bytes(0, 1), bad.what()));
@@ -256,8 +256,8 @@ std::optional<Claim> OpenRunClaims::claim_run(model::TenantId tenant, const mode
 void OpenRunClaims::release(const Claim& claim) {
   {
     const MutexLock lock(mutex_);
-    const auto held = held_.find({claim.tenant, claim.run_id});
-    if (held != held_.end() && held->second.token == claim.token) held_.erase(held);
+    const auto held = claim_leases_.find({claim.tenant, claim.run_id});
+    if (held != claim_leases_.end() && held->second.token == claim.token) claim_leases_.erase(held);
   }
   const std::int64_t now_ms = time_.now_ms();
   try {
@@ -291,7 +291,8 @@ std::vector<bool> OpenRunClaims::renew(std::span<const Claim> claims, std::int64
   for (const Claim& claim : claims) {
     const auto found = good.find({claim.tenant, claim.run_id});
     answers.push_back(found != good.end() && found->second == claim.token);
-    if (answers.back()) note_held(claim, until_ms);
+    if (answers.back())
+      note_lease(claim, until_ms);
     else ++lost_;
   }
   return answers;

@@ -97,11 +97,11 @@ class OpenRunClaims {
 
  private:
   using RunId = std::pair<model::TenantId, std::string>;
-  struct Held {
+  struct ClaimLease {
     std::uint64_t token = 0;
     std::int64_t until_ms = 0;
   };
-  void note_held(const Claim& claim, std::int64_t until_ms);
+  void note_lease(const Claim& claim, std::int64_t until_ms);
   void reschedule(const BufferRules& rules);
   void grant_grace(const BufferRules& rules);
   std::vector<Claim> claim_due(const BufferRules& rules, std::size_t most, std::int64_t lease_ms);
@@ -115,8 +115,8 @@ class OpenRunClaims {
   std::atomic<std::uint64_t> lost_{0};
   mutable Mutex mutex_;
   std::optional<std::int64_t> away_since_ms_ RW_GUARDED_BY(mutex_);  // since when the database cannot be reached
-  std::map<RunId, Held> held_ RW_GUARDED_BY(mutex_);                 // claims that may still be valid
-  std::size_t look_through_at_ RW_GUARDED_BY(mutex_) = 64;           // size of held_ at which expired claims are dropped
+  std::map<RunId, ClaimLease> claim_leases_ RW_GUARDED_BY(mutex_);   // claims that may still be valid
+  std::size_t look_through_at_ RW_GUARDED_BY(mutex_) = 64;           // size of claim_leases_ at which expired claims are dropped
 };
 
 }  // namespace runwarden::store::postgres
