@@ -39,10 +39,10 @@ void add_inclusion(std::uint64_t index, const Range& range, const Subtrees& subt
 }
 
 // RFC 9162's SUBPROOF. `whole`: whether the root of the smaller tree, which equals the root of this range, is known.
-enum class Known : std::uint8_t { no, yes };
-void add_consistency(std::uint64_t from, const Range& range, Known whole, const Subtrees& subtrees, std::vector<Hash>& path) {
+enum class RootKnown : std::uint8_t { no, yes };
+void add_consistency(std::uint64_t from, const Range& range, RootKnown whole, const Subtrees& subtrees, std::vector<Hash>& path) {
   if (from == range.count) {
-    if (whole == Known::no) path.push_back(root_of_range(range.first, range.count, subtrees));
+    if (whole == RootKnown::no) path.push_back(root_of_range(range.first, range.count, subtrees));
     return;
   }
   const std::uint64_t left = split_of(range.count);
@@ -52,7 +52,7 @@ void add_consistency(std::uint64_t from, const Range& range, Known whole, const 
     add_consistency(from, here, whole, subtrees, path);
     path.push_back(root_of_range(there.first, there.count, subtrees));
   } else {
-    add_consistency(from - left, there, Known::no, subtrees, path);
+    add_consistency(from - left, there, RootKnown::no, subtrees, path);
     path.push_back(root_of_range(here.first, here.count, subtrees));
   }
 }
@@ -108,7 +108,7 @@ std::vector<Hash> inclusion_proof(std::uint64_t index, std::uint64_t size, const
 
 std::vector<Hash> consistency_proof(std::uint64_t from, std::uint64_t to, const Subtrees& subtrees) {
   std::vector<Hash> path;
-  if (from != 0 && from != to) add_consistency(from, {0, to}, Known::yes, subtrees, path);
+  if (from != 0 && from != to) add_consistency(from, {0, to}, RootKnown::yes, subtrees, path);
   return path;
 }
 

@@ -20,11 +20,11 @@ model::MessageCluster message_cluster(const model::Cluster& cluster, std::int64_
 }  // namespace
 
 MessageQueue::OfTenant& MessageQueue::of(model::TenantId tenant) {
-  const auto [place, fresh] = known_.try_emplace(tenant);
+  const auto [place, fresh] = cache_.try_emplace(tenant);
   if (!fresh) return place->second;
   for (model::Endpoint& endpoint : read_endpoints(tenant)) {
     const std::uint64_t seq = endpoint.key.seq;
-    place->second.emplace(seq, Known{std::move(endpoint), false});
+    place->second.emplace(seq, CachedEndpoint{std::move(endpoint), false});
   }
   return place->second;
 }
@@ -134,7 +134,7 @@ void MessageQueue::tell_of_skipped(model::TenantId tenant, model::Endpoint& endp
 }
 
 void MessageQueue::flush() {
-  for (auto& [tenant, endpoints] : known_) {
+  for (auto& [tenant, endpoints] : cache_) {
     for (auto& [seq, known] : endpoints) {
       if (std::exchange(known.changed, false)) put_endpoint(tenant, known.endpoint);
     }

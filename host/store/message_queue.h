@@ -55,11 +55,11 @@ class MessageQueue {
   virtual void erase_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery& delivery) = 0;
 
  private:
-  struct Known {
+  struct CachedEndpoint {
     model::Endpoint endpoint;
     bool changed = false;
   };
-  using OfTenant = std::map<std::uint64_t, Known>;  // by seq
+  using OfTenant = std::map<std::uint64_t, CachedEndpoint>;  // by seq
 
   OfTenant& of(model::TenantId tenant);
   void count(model::Endpoint& endpoint, model::DeliveryState state, int change) const;
@@ -67,7 +67,7 @@ class MessageQueue {
 
   const Rules& rules_;
   std::int64_t now_ms_;
-  std::map<model::TenantId, OfTenant> known_;
+  std::map<model::TenantId, OfTenant> cache_;
 };
 
 // Queues a message about a group for every webhook that wants it, with one of its failures and, if a decision causes it, the entry of its
