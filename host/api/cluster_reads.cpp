@@ -139,7 +139,7 @@ class Best {
 
   void offer(const model::RecordKey& place, const model::Cluster& cluster) {
     if (after_ && !(place < *after_)) return;
-    const auto worst = [](const Placed& left, const Placed& right) { return left.place > right.place; };
+    const auto worst = [](const RankedCluster& left, const RankedCluster& right) { return left.place > right.place; };
     if (heap_.size() > limit_) {
       if (!(heap_.front().place < place)) return;
       std::pop_heap(heap_.begin(), heap_.end(), worst);
@@ -149,13 +149,13 @@ class Best {
     std::push_heap(heap_.begin(), heap_.end(), worst);
   }
 
-  struct Placed {
+  struct RankedCluster {
     model::RecordKey place;
     model::Cluster cluster;
   };
   // Returns at most `limit`. Sets `more` if there are others.
-  std::vector<Placed> take(bool& more) {
-    std::sort(heap_.begin(), heap_.end(), [](const Placed& left, const Placed& right) { return left.place > right.place; });
+  std::vector<RankedCluster> take(bool& more) {
+    std::sort(heap_.begin(), heap_.end(), [](const RankedCluster& left, const RankedCluster& right) { return left.place > right.place; });
     more = heap_.size() > limit_;
     if (more) heap_.resize(limit_);
     return std::move(heap_);
@@ -164,12 +164,12 @@ class Best {
  private:
   std::size_t limit_;
   std::optional<model::RecordKey> after_;
-  std::vector<Placed> heap_;
+  std::vector<RankedCluster> heap_;
 };
 
 // A page of the list, and how many groups of each detector belong to the window, whatever else the query asks for.
 struct ClusterPage {
-  std::vector<Best::Placed> items;
+  std::vector<Best::RankedCluster> items;
   std::optional<ClusterWalk> next;  // nothing: this is the last page
   std::map<std::string, std::uint64_t> groups_by_detector;
 };

@@ -311,11 +311,11 @@ Params params_of(const std::vector<std::pair<PolicyName, std::string>>& rows) {
                        .texts(texts(rows, [](const Row& row) { return std::string_view(row.second); })));
 }
 
-struct Placed {
+struct PlaceRow {
   TenantKey place;
 };
 Params params_of(const std::vector<TenantKey>& places) {
-  return by_place(column<Placed>(places, [](const TenantKey& place) { return Placed{place}; }));
+  return by_place(column<PlaceRow>(places, [](const TenantKey& place) { return PlaceRow{place}; }));
 }
 
 }  // namespace

@@ -26,15 +26,16 @@ constexpr const char* kPutKey = "INSERT INTO runwarden.secret VALUES ($1, $2) ON
 constexpr const char* kMoveKey = R"sql(
 INSERT INTO runwarden.secret SELECT $2, s.value FROM runwarden.secret s WHERE s.name = $1 ON CONFLICT (name) DO UPDATE SET value = excluded.value)sql";
 
-struct Counted {
+struct CountStatement {
   const char* kind;
   const char* sql;
 };
-constexpr Counted kCounted[] = {{"runs", "SELECT tenant, count(*) FROM runwarden.run GROUP BY tenant"},
-                                {"failures", "SELECT tenant, count(*) FROM runwarden.failure WHERE NOT shadow GROUP BY tenant"},
-                                {"changes", "SELECT tenant, count(*) FROM runwarden.change GROUP BY tenant"},
-                                {"policies", "SELECT tenant, count(*) FROM runwarden.policy GROUP BY tenant"},
-                                {"triage", "SELECT tenant, count(*) FROM runwarden.triage GROUP BY tenant"}};
+constexpr CountStatement kCountStatements[] = {
+    {"runs", "SELECT tenant, count(*) FROM runwarden.run GROUP BY tenant"},
+    {"failures", "SELECT tenant, count(*) FROM runwarden.failure WHERE NOT shadow GROUP BY tenant"},
+    {"changes", "SELECT tenant, count(*) FROM runwarden.change GROUP BY tenant"},
+    {"policies", "SELECT tenant, count(*) FROM runwarden.policy GROUP BY tenant"},
+    {"triage", "SELECT tenant, count(*) FROM runwarden.triage GROUP BY tenant"}};
 
 ledger::SigningKey key_of(const char* name, std::string_view pem) {
   auto key = ledger::SigningKey::from_pem(pem);
@@ -112,12 +113,12 @@ std::set<model::TenantId> tenants_with_ledgers(Connection& connection) {
 
 std::map<model::TenantId, std::map<std::string, std::uint64_t>> count_records(Connection& connection) {
   std::map<model::TenantId, std::map<std::string, std::uint64_t>> counts;
-  for (const Counted& one : kCounted) {
+  for (const CountStatement& one : kCountStatements) {
     const Rows rows = connection.query(one.sql);
     for (std::size_t row = 0; row < rows.size(); ++row) counts[tenant_at(rows, row, 0)][one.kind] = unsigned_at(rows, row, 1);
   }
   for (auto& [tenant, of] : counts) {
-    for (const Counted& one : kCounted) of.try_emplace(one.kind, 0);
+    for (const CountStatement& one : kCountStatements) of.try_emplace(one.kind, 0);
   }
   return counts;
 }
