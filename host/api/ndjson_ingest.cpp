@@ -40,13 +40,13 @@ std::string stored_json(std::uint64_t line, const ingest::IngestAnswer& answer) 
   return text;
 }
 
-enum class Stored : std::uint8_t { nothing, lines };
+enum class StoredSoFar : std::uint8_t { nothing, lines };
 
 // Explains why the body broke off and what to send again: all of it if nothing was stored.
-Error end_error(LineBatch& lines, const ApiLimits& limits, Stored stored) {
+Error end_error(LineBatch& lines, const ApiLimits& limits, StoredSoFar stored) {
   const auto error = [stored](Code code, const std::string& detail, const char* whole, const char* rest) {
     return Error{
-        code, detail + (stored == Stored::nothing ? std::string("; nothing was stored, ") + whole : std::string("; ") + rest), {}, {}};
+        code, detail + (stored == StoredSoFar::nothing ? std::string("; nothing was stored, ") + whole : std::string("; ") + rest), {}, {}};
   };
   constexpr const char* kInParts = "send the whole batch again in parts";
   switch (lines.end) {
@@ -68,7 +68,7 @@ Error end_error(LineBatch& lines, const ApiLimits& limits, Stored stored) {
                    "send the rest again");
     default: break;
   }
-  if (stored == Stored::nothing) lines.fault.detail += "; nothing of the batch was stored";
+  if (stored == StoredSoFar::nothing) lines.fault.detail += "; nothing of the batch was stored";
   return std::move(lines.fault);
 }
 
@@ -100,7 +100,7 @@ void NdjsonIngest::take(LineBatch lines, http::Responder responder) {
     const MutexLock lock(mutex_);
     responder_ = std::move(responder);
     last_ = lines.last;
-    if (lines.end != LineBatch::End::complete) break_off(lines.end_line, end_error(lines, parts_.limits, Stored::lines));
+    if (lines.end != LineBatch::End::complete) break_off(lines.end_line, end_error(lines, parts_.limits, StoredSoFar::lines));
     outstanding_ = lines.lines.size() + 1;  // one for this call itself, so that the batch cannot end during it
     if (lease) {
       lease_ = std::move(*lease);
@@ -123,7 +123,7 @@ void NdjsonIngest::take(LineBatch lines, http::Responder responder) {
 // Reserves memory for the lines' results. Returns an error if none of these lines can be taken.
 std::optional<Error> NdjsonIngest::refusal_of(LineBatch& lines) {
   const bool whole = lines.end == LineBatch::End::complete;
-  if (!whole && nothing_stored()) return end_error(lines, parts_.limits, Stored::nothing);  // the whole request can still be refused
+  if (!whole && nothing_stored()) return end_error(lines, parts_.limits, StoredSoFar::nothing);  // the whole request can still be refused
   if (auto refusal = whole && lines.lines.empty() ? std::nullopt : (*permit_)()) return refusal;
   if (reserve_results(lines.lines.size())) return std::nullopt;
   return Error{

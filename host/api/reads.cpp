@@ -192,11 +192,11 @@ Result<Reads::ReadReply> Reads::guardrail(const Admission& admission, Lease leas
     if (!named) return bad_query("the query's as must be " + std::string(guardrail::kFormats) + ", got \"" + value.substr(0, 80) + "\"");
     format = *named;
   }
-  const guardrail::Stored stored{store_, groups_, clock_, admission.principal->tenant,
-                                 [&](std::uint64_t bytes) { return lease.try_resize(bytes + kReadReplyBytes); }};
+  const guardrail::ReportSources sources{store_, groups_, clock_, admission.principal->tenant,
+                                         [&](std::uint64_t bytes) { return lease.try_resize(bytes + kReadReplyBytes); }};
   const std::string& id = admission.parameters.at(0);
   const bool of_failure = admission.route->id == RouteId::failure_guardrail;
-  auto report = of_failure ? guardrail::report_of_failure(stored, id) : guardrail::report_of_cluster(stored, id);
+  auto report = of_failure ? guardrail::report_of_failure(sources, id) : guardrail::report_of_cluster(sources, id);
   if (!report.ok()) return std::move(report.error());
   std::string text = guardrail::to_text(*report, format);
   if (!lease.try_resize(text.size())) return ingest::no_room_for_reply(text.size());

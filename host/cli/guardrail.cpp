@@ -41,9 +41,9 @@ int draft(Context& context, const DraftOptions& options) {
   if (!store) return kWanting;
   const model::TenantId tenant = find_tenant(context, *store, options.tenant);
   if (tenant == 0) return kWanting;
-  const guardrail::Stored stored{*store, store->groups(), clock, tenant};
+  const guardrail::ReportSources sources{*store, store->groups(), clock, tenant};
   const auto report =
-      is_cluster(options.id) ? guardrail::report_of_cluster(stored, options.id) : guardrail::report_of_failure(stored, options.id);
+      is_cluster(options.id) ? guardrail::report_of_cluster(sources, options.id) : guardrail::report_of_failure(sources, options.id);
   if (!report.ok()) return context.refuse(report.error().detail);
   const std::string text = guardrail::to_text(*report, *guardrail::format_named(options.as));
   context.out << text << (text.ends_with('\n') ? "" : "\n");

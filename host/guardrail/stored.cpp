@@ -22,8 +22,8 @@ constexpr std::size_t kPage = 100;
 
 class Reporting {
  public:
-  Reporting(const Stored& stored, std::string fingerprint, std::optional<model::ClusterKey> cluster)
-      : stored_(stored), fingerprint_(std::move(fingerprint)), cluster_(cluster), began_ns_(stored.clock.monotonic_ns()) {}
+  Reporting(const ReportSources& sources, std::string fingerprint, std::optional<model::ClusterKey> cluster)
+      : sources_(sources), fingerprint_(std::move(fingerprint)), cluster_(cluster), began_ns_(sources.clock.monotonic_ns()) {}
 
   Result<Report> report(const model::FailureRecord& failure) {
     auto run = run_of(failure.run);
@@ -44,10 +44,10 @@ class Reporting {
   }
 
  private:
-  bool expired(std::int64_t after_ns) const { return stored_.clock.monotonic_ns() - began_ns_ > after_ns; }
+  bool expired(std::int64_t after_ns) const { return sources_.clock.monotonic_ns() - began_ns_ > after_ns; }
 
   bool fits(std::uint64_t bytes) {
-    const bool room = !stored_.room || stored_.room(bytes);
+    const bool room = !sources_.room || sources_.room(bytes);
     report_.trial.complete = report_.trial.complete && room;
     return room;
   }
@@ -55,7 +55,7 @@ class Reporting {
   // Empty if the run has been deleted, is open, does not fit into memory at the moment, or cannot be read.
   std::optional<model::Run> run_of(const model::RecordKey& key, std::string* failures = nullptr) {
     try {
-      auto record = stored_.store.run_at(stored_.tenant, key);
+      auto record = sources_.store.run_at(sources_.tenant, key);
       if (!record || record->state != model::RunState::resolved || !fits(record->document.size())) return std::nullopt;
       if (failures != nullptr) *failures = std::move(record->failures_json);
       auto run = intake::read_run(record->document, kAnyLength, record->run_id);
@@ -70,7 +70,7 @@ class Reporting {
     store::FailureQuery query;
     query.fingerprint = fingerprint_;
     query.range.limit = kSourceRuns;
-    for (const model::FailureRecord& other : stored_.store.failures(stored_.tenant, query).items) {
+    for (const model::FailureRecord& other : sources_.store.failures(sources_.tenant, query).items) {
       if (expired(kClusterTrialNs)) return;
       if (other.run == own.run) continue;
       const auto run = run_of(other.run);
@@ -127,16 +127,16 @@ class Reporting {
     Trial& trial = report_.trial;
     if (cluster_) {
       look_at_pages(Of::cluster, kClusterRuns, kClusterTrialNs, trial.cluster,
-                    [&](const store::RunQuery& query) { return stored_.groups.cluster_runs(stored_.tenant, *cluster_, query); });
+                    [&](const store::RunQuery& query) { return sources_.groups.cluster_runs(sources_.tenant, *cluster_, query); });
     } else {
       Evaluator evaluator(report_.draft);
       look_at(failure.run, Of::cluster, evaluator, kClusterTrialNs, trial.cluster);
     }
     look_at_pages(Of::others, kOtherRuns, kTrialNs, trial.others,
-                  [&](const store::RunQuery& query) { return stored_.store.runs(stored_.tenant, query); });
+                  [&](const store::RunQuery& query) { return sources_.store.runs(sources_.tenant, query); });
   }
 
-  const Stored& stored_;
+  const ReportSources& sources_;
   const std::string fingerprint_;
   const std::optional<model::ClusterKey> cluster_;
   const std::int64_t began_ns_;
@@ -149,26 +149,26 @@ Error not_there(const char* what, std::string_view id) {
 
 }  // namespace
 
-Result<Report> report_of_failure(const Stored& stored, std::string_view failure_id) {
-  const auto failure = stored.store.find_failure(stored.tenant, failure_id);
+Result<Report> report_of_failure(const ReportSources& sources, std::string_view failure_id) {
+  const auto failure = sources.store.find_failure(sources.tenant, failure_id);
   if (!failure) return not_there("failure", failure_id);
   std::optional<model::ClusterKey> key;
   // Failures of shadow detectors, and those beyond limits.max_clusters, are in no group.
-  if (!failure->shadow && stored.groups.find_cluster(stored.tenant, model::cluster_id(model::cluster_key(failure->fingerprint)))) {
+  if (!failure->shadow && sources.groups.find_cluster(sources.tenant, model::cluster_id(model::cluster_key(failure->fingerprint)))) {
     key = model::cluster_key(failure->fingerprint);
   }
-  return Reporting(stored, failure->fingerprint, key).report(*failure);
+  return Reporting(sources, failure->fingerprint, key).report(*failure);
 }
 
-Result<Report> report_of_cluster(const Stored& stored, std::string_view cluster_id) {
-  const auto cluster = stored.groups.find_cluster(stored.tenant, cluster_id);
+Result<Report> report_of_cluster(const ReportSources& sources, std::string_view cluster_id) {
+  const auto cluster = sources.groups.find_cluster(sources.tenant, cluster_id);
   if (!cluster) return not_there("group with the clusterId", cluster_id);
   store::FailureQuery newest;
   newest.fingerprint = cluster->fingerprint;
   newest.range.limit = 1;
-  const auto page = stored.store.failures(stored.tenant, newest);
+  const auto page = sources.store.failures(sources.tenant, newest);
   if (page.items.empty()) return Error{Code::conflict, "no draft for this group: its failures have been deleted", {}, {}};
-  return Reporting(stored, cluster->fingerprint, cluster->key).report(page.items.front());
+  return Reporting(sources, cluster->fingerprint, cluster->key).report(page.items.front());
 }
 
 }  // namespace runwarden::guardrail

@@ -19,7 +19,7 @@ constexpr std::size_t kSourceRuns = 20;  // the most runs that a draft is made f
 constexpr std::int64_t kTrialNs = 2'000'000'000;
 constexpr std::int64_t kClusterTrialNs = kTrialNs / 2;
 
-struct Stored {
+struct ReportSources {
   store::RunStore& store;
   store::GroupStore& groups;
   const Clock& clock;
@@ -28,7 +28,7 @@ struct Stored {
 };
 
 // not_found: the tenant has no such record; conflict: no draft can be made for it, or its run has been deleted. Throws StoreError.
-Result<Report> report_of_failure(const Stored& stored, std::string_view failure_id);
-Result<Report> report_of_cluster(const Stored& stored, std::string_view cluster_id);
+Result<Report> report_of_failure(const ReportSources& sources, std::string_view failure_id);
+Result<Report> report_of_cluster(const ReportSources& sources, std::string_view cluster_id);
 
 }  // namespace runwarden::guardrail

@@ -49,7 +49,7 @@ class GuardrailStored : public store::StoreContractTest {
     return id;
   }
 
-  Stored stored() { return {*store_, store_->groups(), ticking_, kTenant, {}}; }
+  ReportSources sources() { return {*store_, store_->groups(), ticking_, kTenant, {}}; }
   static std::string cluster(const std::string& fingerprint) { return model::cluster_id(model::cluster_key(fingerprint)); }
 
   TickingClock ticking_;
@@ -61,7 +61,7 @@ TEST_P(GuardrailStored, ATrial_LooksAtTheLatest200OfTheGroup_And400Others) {
   for (int i = 0; i < 205; ++i) store_run("a");
   for (int i = 0; i < 5; ++i) store_run("b");
   for (int i = 0; i < 400; ++i) store_run();
-  const auto report = report_of_cluster(stored(), cluster("a"));
+  const auto report = report_of_cluster(sources(), cluster("a"));
   ASSERT_TRUE(report.ok()) << report.error().detail;
   EXPECT_EQ(report->trial.cluster.runs, 200);
   EXPECT_EQ(report->trial.cluster.caught, 200);
@@ -75,7 +75,7 @@ TEST_P(GuardrailStored, RunsOfAnotherGroup_AreOthers) {
   store_run("a");
   store_run("b");
   store_run();
-  const auto report = report_of_cluster(stored(), cluster("a"));
+  const auto report = report_of_cluster(sources(), cluster("a"));
   EXPECT_EQ(report->trial.cluster.runs, 1);
   EXPECT_EQ(report->trial.others.runs, 2);
   EXPECT_EQ(report->trial.others.caught, 1);
@@ -85,7 +85,7 @@ TEST_P(GuardrailStored, WhenTwoSecondsAreOver_TheTrialSaysHowFarItCame) {
   for (int i = 0; i < 100; ++i) store_run("a");
   for (int i = 0; i < 100; ++i) store_run();
   ticking_.step_ns = kTrialNs / 100;
-  const auto report = report_of_cluster(stored(), cluster("a"));
+  const auto report = report_of_cluster(sources(), cluster("a"));
   ASSERT_TRUE(report.ok());
   EXPECT_FALSE(report->trial.complete);
   EXPECT_GT(report->trial.cluster.runs, 0);
@@ -98,7 +98,7 @@ TEST_P(GuardrailStored, ARunThatDoesNotFitIntoMemory_IsLeftOutAndTold) {
   store_run("a");
   for (int i = 0; i < 3; ++i) store_run();
   store_run({}, std::string(100'000, 'x'));
-  Stored little = stored();
+  ReportSources little = sources();
   little.room = [](std::uint64_t bytes) { return bytes < 50'000; };
   const auto report = report_of_cluster(little, cluster("a"));
   ASSERT_TRUE(report.ok());
@@ -109,7 +109,7 @@ TEST_P(GuardrailStored, ARunThatDoesNotFitIntoMemory_IsLeftOutAndTold) {
 TEST_P(GuardrailStored, AGroup_WidensTheDraftOfItsNewestFailure) {
   const std::string first = store_run("a", "The money was returned.");
   const std::string last = store_run("a");
-  const auto report = report_of_failure(stored(), last_failure_);
+  const auto report = report_of_failure(sources(), last_failure_);
   ASSERT_TRUE(report.ok());
   EXPECT_EQ(report->run_ids, (std::vector<std::string>{last, first}));
   EXPECT_EQ(report->trial.cluster.caught, 2);
@@ -117,9 +117,9 @@ TEST_P(GuardrailStored, AGroup_WidensTheDraftOfItsNewestFailure) {
 
 TEST_P(GuardrailStored, WhatIsNotThere_IsTold) {
   store_run("a");
-  EXPECT_EQ(report_of_failure(stored(), "fail_none").error().code, Code::not_found);
-  EXPECT_EQ(report_of_cluster(stored(), "cl_none").error().code, Code::not_found);
-  Stored foreign{*store_, store_->groups(), ticking_, kTenant + 1, {}};
+  EXPECT_EQ(report_of_failure(sources(), "fail_none").error().code, Code::not_found);
+  EXPECT_EQ(report_of_cluster(sources(), "cl_none").error().code, Code::not_found);
+  ReportSources foreign{*store_, store_->groups(), ticking_, kTenant + 1, {}};
   EXPECT_EQ(report_of_cluster(foreign, cluster("a")).error().code, Code::not_found);
 }
 
