@@ -87,12 +87,12 @@ class Reporting {
     return std::any_of(items.begin(), items.end(), [&](const auto& item) { return json_member_text(item, "fingerprint") == fingerprint_; });
   }
 
-  enum class Of : std::uint8_t { cluster, others };
+  enum class Population : std::uint8_t { cluster, others };
 
-  void look_at(const model::RecordKey& key, Of of, Evaluator& evaluator, std::int64_t until_ns, Trial::Runs& runs) {
+  void look_at(const model::RecordKey& key, Population population, Evaluator& evaluator, std::int64_t until_ns, Trial::Runs& runs) {
     std::string failures;
     const auto run = run_of(key, &failures);
-    if (!run || (of == Of::others && is_of_group(failures))) return;
+    if (!run || (population == Population::others && is_of_group(failures))) return;
     const auto caught = evaluator.catches(*run, [&] { return expired(until_ns); });
     if (!caught) {
       report_.trial.complete = false;
@@ -103,7 +103,7 @@ class Reporting {
   }
 
   template <class Next>
-  void look_at_pages(Of of, std::size_t most, std::int64_t until_ns, Trial::Runs& runs, const Next& next_page) {
+  void look_at_pages(Population population, std::size_t most, std::int64_t until_ns, Trial::Runs& runs, const Next& next_page) {
     Evaluator evaluator(report_.draft);
     store::RunQuery query;
     query.state = model::RunState::resolved;
@@ -115,7 +115,7 @@ class Reporting {
           report_.trial.complete = false;
           return;
         }
-        if (fits(head.json_bytes)) look_at(head.key, of, evaluator, until_ns, runs);
+        if (fits(head.json_bytes)) look_at(head.key, population, evaluator, until_ns, runs);
         if (static_cast<std::size_t>(runs.runs) == most) return;
       }
       if (!page.next) return;
@@ -126,13 +126,13 @@ class Reporting {
   void try_on_runs(const model::FailureRecord& failure) {
     Trial& trial = report_.trial;
     if (cluster_) {
-      look_at_pages(Of::cluster, kClusterRuns, kClusterTrialNs, trial.cluster,
+      look_at_pages(Population::cluster, kClusterRuns, kClusterTrialNs, trial.cluster,
                     [&](const store::RunQuery& query) { return sources_.groups.cluster_runs(sources_.tenant, *cluster_, query); });
     } else {
       Evaluator evaluator(report_.draft);
-      look_at(failure.run, Of::cluster, evaluator, kClusterTrialNs, trial.cluster);
+      look_at(failure.run, Population::cluster, evaluator, kClusterTrialNs, trial.cluster);
     }
-    look_at_pages(Of::others, kOtherRuns, kTrialNs, trial.others,
+    look_at_pages(Population::others, kOtherRuns, kTrialNs, trial.others,
                   [&](const store::RunQuery& query) { return sources_.store.runs(sources_.tenant, query); });
   }
 

@@ -212,8 +212,8 @@ Params by_place(const std::vector<TenantKey>& places) {
 
 }  // namespace
 
-void StateQuery::ask(Of of, std::string_view sql, Params params) {
-  of_.push_back(of);
+void StateQuery::ask(StatementKind kind, std::string_view sql, Params params) {
+  kinds_.push_back(kind);
   statements_.push_back({sql, std::move(params)});
 }
 
@@ -245,19 +245,19 @@ void StateQuery::ask_for_runs() {
     if (!wanted_.runs.contains(run)) open.add(run.tenant, run.run_id);
   }
   const auto asked = static_cast<std::int64_t>(wanted_.runs.size());
-  if (!heads.times.empty()) ask(Of::new_heads, kInsertHeads, std::move(heads.params().i64(asked)));
-  if (!spelled_heads.times.empty()) ask(Of::new_heads, kInsertSpelledHeads, spelled_heads.spelled_params());
-  if (!runs.names.empty()) ask(Of::heads, kLockHeads, runs.params());
-  if (!open.names.empty()) ask(Of::open, kLockOpenRuns, std::move(open.params().boolean(!only_open.empty())));
-  if (!runs.names.empty()) ask(Of::resolved, kReadResolved, runs.params());
+  if (!heads.times.empty()) ask(StatementKind::new_heads, kInsertHeads, std::move(heads.params().i64(asked)));
+  if (!spelled_heads.times.empty()) ask(StatementKind::new_heads, kInsertSpelledHeads, spelled_heads.spelled_params());
+  if (!runs.names.empty()) ask(StatementKind::heads, kLockHeads, runs.params());
+  if (!open.names.empty()) ask(StatementKind::open, kLockOpenRuns, std::move(open.params().boolean(!only_open.empty())));
+  if (!runs.names.empty()) ask(StatementKind::resolved, kReadResolved, runs.params());
 }
 
 void StateQuery::ask_for_policies() {
   if (!wanted_.policies.empty()) {
     NameColumns policies;
     for (const PolicyName& policy : wanted_.policies) policies.add(policy.tenant, policy.policy);
-    ask(Of::new_policies, kInsertPolicyHeads, policies.params());
-    ask(Of::policies, kLockPolicyHeads, policies.params());
+    ask(StatementKind::new_policies, kInsertPolicyHeads, policies.params());
+    ask(StatementKind::policies, kLockPolicyHeads, policies.params());
   }
   if (!wanted_.policy_times.empty()) {
     NameColumns policies;
@@ -267,7 +267,7 @@ void StateQuery::ask_for_policies() {
       times.push_back(at.time_ms);
       seqs.push_back(number_of(seq));
     }
-    ask(Of::policy_times, kFindLater, std::move(policies.params().i64s(times).i64s(seqs)));
+    ask(StatementKind::policy_times, kFindLater, std::move(policies.params().i64s(times).i64s(seqs)));
   }
   if (wanted_.revisions.empty()) return;
   NameColumns policies;
@@ -276,7 +276,7 @@ void StateQuery::ask_for_policies() {
     policies.add(one.policy.tenant, one.policy.policy);
     revisions.push_back(one.revision);
   }
-  ask(Of::revisions, kReadRevisions, std::move(policies.params().texts(revisions)));
+  ask(StatementKind::revisions, kReadRevisions, std::move(policies.params().texts(revisions)));
 }
 
 void StateQuery::ask_for_event_ids() {
@@ -292,8 +292,8 @@ void StateQuery::ask_for_event_ids() {
       halves.push_back(half);
     }
   }
-  if (!halves.empty()) ask(Of::seen, kReadSeen, std::move(names.params().byteas(halves)));
-  if (!places.empty()) ask(Of::stored, kStoreNew, std::move(by_place(places).byteas(new_halves)));
+  if (!halves.empty()) ask(StatementKind::seen, kReadSeen, std::move(names.params().byteas(halves)));
+  if (!places.empty()) ask(StatementKind::stored, kStoreNew, std::move(by_place(places).byteas(new_halves)));
 }
 
 void StateQuery::ask_for_answers() {
@@ -304,16 +304,16 @@ void StateQuery::ask_for_answers() {
     tenants.push_back(tenant_number(identity.tenant));
     identities.push_back(view(identity.digest));
   }
-  ask(Of::answers, kReadAnswers, std::move(Params().i32s(tenants).byteas(identities)));
+  ask(StatementKind::answers, kReadAnswers, std::move(Params().i32s(tenants).byteas(identities)));
 }
 
 void StateQuery::ask_for_reviews() {
   if (!wanted_.reviewed_failures.empty()) {
     const std::vector<TenantKey> failures(wanted_.reviewed_failures.begin(), wanted_.reviewed_failures.end());
-    ask(Of::failures, kLockFailures, by_place(failures));
-    ask(Of::last_reviews, kReadLastReviews, by_place(failures));
+    ask(StatementKind::failures, kLockFailures, by_place(failures));
+    ask(StatementKind::last_reviews, kReadLastReviews, by_place(failures));
   }
-  if (!wanted_.opinions.empty()) ask(Of::opinions, kLockOpinions, by_place({wanted_.opinions.begin(), wanted_.opinions.end()}));
+  if (!wanted_.opinions.empty()) ask(StatementKind::opinions, kLockOpinions, by_place({wanted_.opinions.begin(), wanted_.opinions.end()}));
   if (!wanted_.subjects.empty()) {
     std::vector<TenantKey> runs_of;
     std::vector<std::string_view> subjects;
@@ -321,10 +321,10 @@ void StateQuery::ask_for_reviews() {
       runs_of.push_back(one.run);
       subjects.push_back(one.subject);
     }
-    ask(Of::subjects, kReadSubjects, std::move(by_place(runs_of).byteas(subjects)));
+    ask(StatementKind::subjects, kReadSubjects, std::move(by_place(runs_of).byteas(subjects)));
   }
   if (!wanted_.reviewed_runs.empty()) {
-    ask(Of::runs_there, kFindRuns, by_place({wanted_.reviewed_runs.begin(), wanted_.reviewed_runs.end()}));
+    ask(StatementKind::runs_there, kFindRuns, by_place({wanted_.reviewed_runs.begin(), wanted_.reviewed_runs.end()}));
   }
 }
 
@@ -337,51 +337,51 @@ void StateQuery::check_guesses(const LoadedState& found) const {
   if (!wrong.runs.empty()) throw wrong;
 }
 
-void StateQuery::take_row(Of of, const Rows& rows, std::size_t row, LoadedState& found) const {
-  switch (of) {
-    case Of::new_heads:
+void StateQuery::take_row(StatementKind kind, const Rows& rows, std::size_t row, LoadedState& found) const {
+  switch (kind) {
+    case StatementKind::new_heads:
       found.new_heads.insert(name_at(rows, row));
       found.heads[name_at(rows, row)] = key_at(rows, row, 2);
       break;
-    case Of::heads: found.heads[name_at(rows, row)] = key_at(rows, row, 2); break;
-    case Of::open: found.open[name_at(rows, row)] = open_run_at(rows, row); break;
-    case Of::resolved: found.resolved[name_at(rows, row)] = {key_at(rows, row, 2), std::string(rows.bytes(row, 4))}; break;
-    case Of::answers: {
+    case StatementKind::heads: found.heads[name_at(rows, row)] = key_at(rows, row, 2); break;
+    case StatementKind::open: found.open[name_at(rows, row)] = open_run_at(rows, row); break;
+    case StatementKind::resolved: found.resolved[name_at(rows, row)] = {key_at(rows, row, 2), std::string(rows.bytes(row, 4))}; break;
+    case StatementKind::answers: {
       FoundAnswer answer = answer_at(rows, row);
       found.answers[{tenant_at(rows, row), answer.answered.idempotency.identity}] = std::move(answer);
       break;
     }
-    case Of::seen: found.seen.emplace(name_at(rows, row), std::string(rows.bytes(row, 2))); break;
-    case Of::stored: found.stored.emplace(*guessed_.at(place_at(rows, row)), std::string(rows.bytes(row, 3))); break;
-    case Of::new_policies: break;
-    case Of::policies: found.highest[policy_name_at(rows, row)] = highest_at(rows, row); break;
-    case Of::revisions:
+    case StatementKind::seen: found.seen.emplace(name_at(rows, row), std::string(rows.bytes(row, 2))); break;
+    case StatementKind::stored: found.stored.emplace(*guessed_.at(place_at(rows, row)), std::string(rows.bytes(row, 3))); break;
+    case StatementKind::new_policies: break;
+    case StatementKind::policies: found.highest[policy_name_at(rows, row)] = highest_at(rows, row); break;
+    case StatementKind::revisions:
       found.revisions[{policy_name_at(rows, row), std::string(rows.bytes(row, 2))}] = {key_at(rows, row, 3),
                                                                                        std::string(rows.bytes(row, 5))};
       break;
-    case Of::policy_times:
+    case StatementKind::policy_times:
       found.last_at[{policy_name_at(rows, row), rows.number(row, 2)}] = static_cast<std::uint64_t>(rows.number(row, 3));
       found.free_seq = static_cast<std::uint64_t>(rows.number(row, 4)) << kCounterBits;
       break;
-    case Of::failures: found.failures[place_at(rows, row)] = {rows.boolean(row, 3), std::string(rows.bytes(row, 4))}; break;
-    case Of::last_reviews:
+    case StatementKind::failures: found.failures[place_at(rows, row)] = {rows.boolean(row, 3), std::string(rows.bytes(row, 4))}; break;
+    case StatementKind::last_reviews:
       found.last_reviews[place_at(rows, row)] = {key_at(rows, row, 3), static_cast<model::ReviewVerdict>(rows.number(row, 5))};
       break;
-    case Of::opinions:
+    case StatementKind::opinions:
       found.opinions[place_at(rows, row)] = {static_cast<model::OpinionState>(rows.number(row, 3)),
                                              static_cast<std::uint64_t>(rows.number(row, 4))};
       break;
-    case Of::subjects:
+    case StatementKind::subjects:
       found.reviewed[{place_at(rows, row), std::string(rows.bytes(row, 3))}] = {key_at(rows, row, 4), std::string(rows.bytes(row, 6))};
       break;
-    case Of::runs_there: found.runs_there.insert(place_at(rows, row)); break;
+    case StatementKind::runs_there: found.runs_there.insert(place_at(rows, row)); break;
   }
 }
 
 LoadedState StateQuery::take(std::span<const Rows> answers) const {
   LoadedState found;
-  for (std::size_t i = 0; i < of_.size(); ++i) {
-    for (std::size_t row = 0; row < answers[i].size(); ++row) take_row(of_[i], answers[i], row, found);
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    for (std::size_t row = 0; row < answers[i].size(); ++row) take_row(kinds_[i], answers[i], row, found);
   }
   check_guesses(found);
   // Retention deleted a row between two statements.

@@ -28,7 +28,7 @@ class StateQuery {
   LoadedState take(std::span<const Rows> rows) const;
 
  private:
-  enum class Of : std::uint8_t {
+  enum class StatementKind : std::uint8_t {
     new_heads,
     heads,
     open,
@@ -46,18 +46,18 @@ class StateQuery {
     opinions,
     subjects
   };
-  void ask(Of of, std::string_view sql, Params params);
+  void ask(StatementKind kind, std::string_view sql, Params params);
   void ask_for_runs();
   void ask_for_policies();
   void ask_for_event_ids();
   void ask_for_answers();
   void ask_for_reviews();
-  void take_row(Of of, const Rows& rows, std::size_t row, LoadedState& found) const;
+  void take_row(StatementKind kind, const Rows& rows, std::size_t row, LoadedState& found) const;
   void check_guesses(const LoadedState& found) const;
 
   const WantedState& wanted_;
   std::map<TenantKey, const RunName*> guessed_;  // the runs of `open_at`
-  std::vector<Of> of_;
+  std::vector<StatementKind> kinds_;
   std::vector<Connection::Statement> statements_;
 };
 

@@ -21,12 +21,12 @@ constexpr const char* kRunsAt =
     "SELECT r.time_ms, r.seq FROM unnest($2, $3) AS w(time_ms, seq) JOIN runwarden.run r ON r.time_ms = w.time_ms AND r.seq = w.seq "
     "WHERE r.tenant = $1";
 
-template <class Of>
-Params places(model::TenantId tenant, const TakenLines<OpinionLine>& lines, Of of) {
+template <class KeyOf>
+Params places(model::TenantId tenant, const TakenLines<OpinionLine>& lines, KeyOf key_of) {
   std::vector<std::int64_t> times, seqs;
   for (const auto& line : lines) {
-    times.push_back(of(line.record()).time_ms);
-    seqs.push_back(number_of(of(line.record()).seq));
+    times.push_back(key_of(line.record()).time_ms);
+    seqs.push_back(number_of(key_of(line.record()).seq));
   }
   return std::move(Params().i32(column(tenant)).i64s(times).i64s(seqs));
 }
