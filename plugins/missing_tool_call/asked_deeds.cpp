@@ -214,13 +214,13 @@ AskedDeeds::Order AskedDeeds::order_before(const RunView& run, const AgentMessag
     if (!(request.listed || request.open) || is_later(request, said)) continue;
     const bool telling = scene_.requests.telling(request.verb);
     const bool same = claim.verb != kNoVerb && rules_.lexicon.verb(request.verb).group == rules_.lexicon.verb(claim.verb).group;
-    const auto how = same ? Order::kSame : request.conditional || telling ? Order::kConditional : Order::kOther;
-    if (how <= best.how) continue;
+    const auto match = same ? Order::kSame : request.conditional || telling ? Order::kConditional : Order::kOther;
+    if (match <= best.match) continue;
     if (!is_real(request, run, said, rule)) {
       best.silenced = rule;
       continue;
     }
-    best = {how, &request, false, {}};
+    best = {match, &request, false, {}};
   }
   return best;
 }

@@ -19,8 +19,8 @@ class AskedDeeds {
   /// What the user had asked for before a message that reports a deed.
   struct Order {
     /// Nothing, something on a condition, something else, or the deed itself.
-    enum How : std::uint8_t { kNone, kConditional, kOther, kSame };
-    How how = kNone;
+    enum Match : std::uint8_t { kNone, kConditional, kOther, kSame };
+    Match match = kNone;
     const Request* request = nullptr;
     bool agreed = false;        // the message answers a turn that agrees to what the agent proposed
     std::string_view silenced;  // the rule that discarded such a request; empty for none

@@ -47,7 +47,7 @@ void CommandDeeds::judge(const RunView& run, const FinalMessage& message, Verdic
   const auto said = said_in(message);
   for (const auto& deed : scene_.deeds) {
     const auto order = asked_deeds_.order_before(run, said, deed.claim);
-    if ((order.how != AskedDeeds::Order::kSame && deed.telling != Telling::kByAgent) || speaks_of(run, deed.claim.verb)) continue;
+    if ((order.match != AskedDeeds::Order::kSame && deed.telling != Telling::kByAgent) || speaks_of(run, deed.claim.verb)) continue;
     const FiringLine::Doubt doubt{"no_command", said.step, "no command that ran speaks of this action"};
     if (!rules_.line.fires(kNoCommand, doubt, verdict)) continue;
     verdict.fire(asked_deeds_.finding(run, asked_deeds_.meant(order, deed.claim), said, AskedDeeds::kNoWriteScore), kNoCommand);

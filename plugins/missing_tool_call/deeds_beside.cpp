@@ -148,7 +148,7 @@ bool DeedsBeside::is_accounted_for(const RunView& run, const ToldDeed& deed) {
 
 /// True when the user asked for the very deed, the agent tells it as its own, and no call since may have been made for it.
 bool DeedsBeside::is_left_out(const RunView& run, const AgentMessage& said, const ToldDeed& deed, const Order& order) {
-  if (order.how != Order::kSame || rules_.settling[deed.claim.verb]) return false;
+  if (order.match != Order::kSame || rules_.settling[deed.claim.verb]) return false;
   const bool sent_by_itself = sends(deed.claim) && !scene_.requests.telling(order.request->verb);
   const bool own = deed.telling == Telling::kByAgent || (deed.telling == Telling::kPassive && !sent_by_itself) ||
                    (rules_.effects[rules_.lexicon.verb(deed.claim.verb).group] != 0 && deed.telling >= Telling::kNote);

@@ -17,10 +17,10 @@ bool UnchangedDeeds::within_document(const Claim& claim) const {
 /// The confidence that a reported deed was not done, given that nothing that ran changed anything.
 double UnchangedDeeds::confidence(const RunView& run, const ToldDeed& deed, const Order& order) {
   constexpr double kPlain = 0.65, kOrdered = 0.5, kTold = 0.35, kNothing = 0.25;
-  if (!order.silenced.empty() || (deed.claim.result && order.how != Order::kSame)) return kNothing;
-  const bool ordered = order.how >= Order::kOther;
+  if (!order.silenced.empty() || (deed.claim.result && order.match != Order::kSame)) return kNothing;
+  const bool ordered = order.match >= Order::kOther;
   const bool note = deed.telling == Telling::kNote && !plainly_done(scene_.reading, deed.claim);
-  if (order.how == Order::kSame && deed.telling >= (scene_.ran.any ? Telling::kState : Telling::kNote) && !note) return kPlain;
+  if (order.match == Order::kSame && deed.telling >= (scene_.ran.any ? Telling::kState : Telling::kNote) && !note) return kPlain;
   if (scene_.ran.any && deed.telling == Telling::kByAgent &&
       (ordered || scene_.requests.acts_alone(deed.claim.verb) || call_words_.about_calls(run, deed.claim)))
     return kPlain;
@@ -37,12 +37,12 @@ double UnchangedDeeds::confidence(const RunView& run, const ToldDeed& deed, cons
 }
 
 /// True when a deed is not the agent's after all: a tool reported it, the user did it himself, or it appears in a text that is not read.
-bool UnchangedDeeds::is_told_of_others(const RunView& run, const AgentMessage& said, const ToldDeed& deed, Order::How how) {
+bool UnchangedDeeds::is_told_of_others(const RunView& run, const AgentMessage& said, const ToldDeed& deed, Order::Match match) {
   if (deed.claim.verb == kNoVerb) return false;
-  if (how == Order::kNone && (rules_.only_asked[deed.claim.verb] || !scene_.reading.understood(said.text))) return true;
+  if (match == Order::kNone && (rules_.only_asked[deed.claim.verb] || !scene_.reading.understood(said.text))) return true;
   const bool own = deed.telling == Telling::kByAgent;
-  if (!own && how < Order::kSame && asked_deeds_.done_by_user(run, deed.claim)) return true;
-  return (!own || (how == Order::kNone && asked_deeds_.user_asked_about(run, deed.claim))) && call_words_.reported_state(run, deed.claim);
+  if (!own && match < Order::kSame && asked_deeds_.done_by_user(run, deed.claim)) return true;
+  return (!own || (match == Order::kNone && asked_deeds_.user_asked_about(run, deed.claim))) && call_words_.reported_state(run, deed.claim);
 }
 
 /// True when the message in scene_.reading tells of trouble in a sentence or behind it. "I'm sorry about that" before it is courtesy.
@@ -101,17 +101,17 @@ void UnchangedDeeds::judge_from(const RunView& run, std::size_t from, Telling le
           within_document(deed.claim) || tools_ran_.did_it(deed.claim))
         continue;
       auto order = asked_deeds_.order_before(run, said, deed.claim);
-      const auto how = order.how;
+      const auto match = order.match;
       order.agreed = agreed;
       const bool played = !scene_.ran.any && scene_.requests.make_believe(run);
-      if (how < Order::kSame && (played || asked_deeds_.in_given_text(run, deed.claim))) continue;
-      const bool named = deed.telling == Telling::kByAgent && how < Order::kSame && asked_deeds_.user_names(run, deed.claim);
+      if (match < Order::kSame && (played || asked_deeds_.in_given_text(run, deed.claim))) continue;
+      const bool named = deed.telling == Telling::kByAgent && match < Order::kSame && asked_deeds_.user_names(run, deed.claim);
       if (named) order = {Order::kSame, order.request, order.agreed, {}};
       // What was asked for may be the handover itself: "You are being transferred."
       const bool handover = has(scene_.reading.sentences[deed.claim.sentence].cues, kCueHandover);
-      if (scene_.reading.hands_over() && !(order.how == Order::kSame && (handover || deed.telling == Telling::kByAgent))) continue;
+      if (scene_.reading.hands_over() && !(order.match == Order::kSame && (handover || deed.telling == Telling::kByAgent))) continue;
       const double sure = confidence(run, deed, order);
-      if (sure < kLeast || sure <= surest || is_told_of_others(run, said, deed, how)) continue;
+      if (sure < kLeast || sure <= surest || is_told_of_others(run, said, deed, match)) continue;
       surest = sure;
       told = said;
       wanted = asked_deeds_.meant(order, deed.claim);

@@ -31,7 +31,7 @@ class UnchangedDeeds {
   void judge_from(const RunView& run, std::size_t from, Telling least, Verdict& verdict);
   [[nodiscard]] bool within_document(const Claim& claim) const;
   [[nodiscard]] double confidence(const RunView& run, const ToldDeed& deed, const Order& order);
-  [[nodiscard]] bool is_told_of_others(const RunView& run, const AgentMessage& said, const ToldDeed& deed, Order::How how);
+  [[nodiscard]] bool is_told_of_others(const RunView& run, const AgentMessage& said, const ToldDeed& deed, Order::Match match);
   [[nodiscard]] bool tells_trouble_from(std::uint32_t sentence) const;
   [[nodiscard]] bool closes_clean() const;
 

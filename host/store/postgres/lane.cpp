@@ -122,11 +122,11 @@ void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResul
   for (int tries = 1;; ++tries) {
     std::fill(results.begin(), results.end(), WriteResult{});
     const Attempt tried = try_once(batch, results);
-    switch (tried.how) {
-      case Attempt::How::committed: return;
-      case Attempt::How::in_doubt: return all(Outcome::in_doubt, tried.why);
-      case Attempt::How::away: note_away(tried.why); return all(Outcome::away, refusal_text(tried.why));
-      case Attempt::How::lost:
+    switch (tried.status) {
+      case Attempt::CommitStatus::committed: return;
+      case Attempt::CommitStatus::in_doubt: return all(Outcome::in_doubt, tried.why);
+      case Attempt::CommitStatus::away: note_away(tried.why); return all(Outcome::away, refusal_text(tried.why));
+      case Attempt::CommitStatus::lost:
         // It may have been lost while idle, which says nothing about the server.
         if (reconnected) {
           note_away(tried.why);
@@ -134,7 +134,7 @@ void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResul
         }
         reconnected = true;
         break;
-      case Attempt::How::again:
+      case Attempt::CommitStatus::again:
         if (tries >= kMostTries) return all(Outcome::away, refusal_text("too many concurrent writes of the same rows: " + tried.why));
         note_retry(tried.sqlstate);
         wait_before_retry(tries);
@@ -144,13 +144,13 @@ void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResul
 }
 
 Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
-  using How = Attempt::How;
-  if (!connection_ && setup_.is_away && setup_.is_away()) return {How::away, "the database does not answer"};
+  using CommitStatus = Attempt::CommitStatus;
+  if (!connection_ && setup_.is_away && setup_.is_away()) return {CommitStatus::away, "the database does not answer"};
   try {
     if (!connection_) connect();
   } catch (const PgFault& fault) {
     connection_.reset();
-    return {How::away, away_text(fault)};
+    return {CommitStatus::away, away_text(fault)};
   }
   Batch work(batch, results, next_rules());
   bool commit_sent = false;
@@ -163,11 +163,11 @@ Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<Write
     return send_commit(work, last);
   } catch (const LostLane& lost) {
     connection_.reset();
-    return {How::again, lost.what()};
+    return {CommitStatus::again, lost.what()};
   } catch (const PgFault& fault) {
     if (fault.kind == PgFault::Kind::lost) {
       connection_.reset();
-      return commit_sent ? settled(work, fault.what()) : Attempt{How::lost, away_text(fault)};
+      return commit_sent ? settled(work, fault.what()) : Attempt{CommitStatus::lost, away_text(fault)};
     }
     return refused(work, fault);
   } catch (const std::exception& fault) {
@@ -204,18 +204,18 @@ Lane::Attempt Lane::send_commit(const Batch& batch, std::span<const Connection::
     return settled(batch, warning);
   }
   note_committed(batch, batch.changes_policies() ? answers[answers.size() - 2].number(0, 0) : 0);
-  return {Attempt::How::committed, {}};
+  return {Attempt::CommitStatus::committed, {}};
 }
 
 // Throws the fault again if a retry cannot help.
 Lane::Attempt Lane::refused(const Batch& batch, const PgFault& fault) {
-  using How = Attempt::How;
+  using CommitStatus = Attempt::CommitStatus;
   end_transaction();
   if (fence_failed(fault)) connection_.reset();
-  if (fence_failed(fault) || fault.kind == PgFault::Kind::again) return {How::again, fault.what(), fault.sqlstate};
+  if (fence_failed(fault) || fault.kind == PgFault::Kind::again) return {CommitStatus::again, fault.what(), fault.sqlstate};
   if (fault.kind == PgFault::Kind::away) {
     connection_.reset();
-    return {How::away, away_text(fault)};
+    return {CommitStatus::away, away_text(fault)};
   }
   if (fault.kind == PgFault::Kind::no_part) return make_days(batch, fault);
   throw fault;
@@ -233,12 +233,12 @@ Lane::Attempt Lane::make_days(const Batch& batch, const PgFault& missing) {
   try {
     if (!connection_) connect();
     for (const std::int64_t time_ms : batch.days()) make_partitions(*connection_, time_ms);
-    return {Attempt::How::again, missing.what()};
+    return {Attempt::CommitStatus::again, missing.what()};
   } catch (const PgFault& fault) {
     if (connection_) end_transaction();
-    if (fault.kind == PgFault::Kind::lost) return {Attempt::How::lost, away_text(fault)};
-    if (fault.kind == PgFault::Kind::away) return {Attempt::How::away, away_text(fault)};
-    return {Attempt::How::again, fault.what()};
+    if (fault.kind == PgFault::Kind::lost) return {Attempt::CommitStatus::lost, away_text(fault)};
+    if (fault.kind == PgFault::Kind::away) return {Attempt::CommitStatus::away, away_text(fault)};
+    return {Attempt::CommitStatus::again, fault.what()};
   }
 }
 
@@ -272,7 +272,7 @@ std::int64_t Lane::connect() {
 
 // Finds out whether the batch was committed when its COMMIT got no answer.
 Lane::Attempt Lane::settled(const Batch& batch, const std::string& why) {
-  using How = Attempt::How;
+  using CommitStatus = Attempt::CommitStatus;
   const auto until = steady_clock::now() + setup_.settings.patience;
   std::string last = why;
   while (true) {
@@ -281,12 +281,12 @@ Lane::Attempt Lane::settled(const Batch& batch, const std::string& why) {
       in_doubt_ = false;
       if (committed != batch_) {
         ++doubts_refused_;
-        return {How::again, why};
+        return {CommitStatus::again, why};
       }
       ++doubts_committed_;
       // The number of the note is unknown; the watch finds the note by itself.
       note_committed(batch, 0);
-      return {How::committed, {}};
+      return {CommitStatus::committed, {}};
     } catch (const PgFault& fault) {
       last = away_text(fault);
     }
@@ -303,7 +303,7 @@ Lane::Attempt Lane::settled(const Batch& batch, const std::string& why) {
   in_doubt_ = false;
   ++doubts_left_;
   note_away(last);
-  return {How::in_doubt, last};
+  return {CommitStatus::in_doubt, last};
 }
 
 void Lane::note_retry(const std::string& sqlstate) {

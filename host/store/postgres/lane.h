@@ -71,8 +71,8 @@ class Lane final : public WriteQueue, private BatchWriter {
   using SteadyTime = std::chrono::steady_clock::time_point;
   struct Attempt {
     // away: the server takes no writes. lost: the connection was lost before COMMIT was sent. again: a retry may succeed.
-    enum class How : std::uint8_t { committed, again, lost, away, in_doubt };
-    How how = How::committed;
+    enum class CommitStatus : std::uint8_t { committed, again, lost, away, in_doubt };
+    CommitStatus status = CommitStatus::committed;
     std::string why;
     std::string sqlstate = {};  // of `again`, if the server sent one
   };
