@@ -8,9 +8,9 @@ namespace runwarden::opinion {
 namespace {
 
 // Walks one object in any text.
-class Walk {
+class ObjectScanner {
  public:
-  Walk(std::string_view text, std::size_t begin) : text_(text), begin_(begin), at_(begin) {
+  ObjectScanner(std::string_view text, std::size_t begin) : text_(text), begin_(begin), at_(begin) {
     do {
       step();
       ++at_;
@@ -52,12 +52,12 @@ class Walk {
 
 std::optional<std::string> find_object(std::string_view text, int max_depth) {
   for (std::size_t at = text.find('{'); at != std::string_view::npos;) {
-    const Walk walk(text, at);
-    if (!walk.closed() && !walk.lacks_its_end()) return std::nullopt;
-    std::string object(walk.object());
-    if (!walk.closed()) object += '}';
+    const ObjectScanner scanner(text, at);
+    if (!scanner.closed() && !scanner.lacks_its_end()) return std::nullopt;
+    std::string object(scanner.object());
+    if (!scanner.closed()) object += '}';
     if (check_json(object, max_depth).ok()) return object;
-    at = text.find('{', walk.end());
+    at = text.find('{', scanner.end());
   }
   return std::nullopt;
 }

@@ -179,7 +179,7 @@ void take_policies(const Rows& policies, std::vector<LookedUp>& known) {
 }
 
 // Reads rows that begin with time and seq, newest first, some at a time. `visit` gets each row, and returns whether to go on.
-struct Walk {
+struct BackwardScan {
   Pool& pool;
   const std::string& sql;
   model::TenantId tenant = 0;
@@ -188,16 +188,21 @@ struct Walk {
   const std::function<void(const std::string&)>& on_unreadable;
 };
 template <class More, class Visit>
-void walk_back(const Walk& walk, More more_params, Visit visit) {
-  model::RecordKey behind = walk.range.after.value_or(model::RecordKey{kEndMs, static_cast<std::uint64_t>(kEndMs)});
-  const auto wanted = static_cast<std::int64_t>(std::min<std::size_t>(walk.range.limit, static_cast<std::size_t>(kManyRows))) + 1;
-  const std::int64_t at_once = std::min(walk.rows_at_once, wanted);
+void scan_back(const BackwardScan& scan, More more_params, Visit visit) {
+  model::RecordKey behind = scan.range.after.value_or(model::RecordKey{kEndMs, static_cast<std::uint64_t>(kEndMs)});
+  const auto wanted = static_cast<std::int64_t>(std::min<std::size_t>(scan.range.limit, static_cast<std::size_t>(kManyRows))) + 1;
+  const std::int64_t at_once = std::min(scan.rows_at_once, wanted);
   while (true) {
-    const Rows rows = walk.pool.read([&](Connection& connection) {
+    const Rows rows = scan.pool.read([&](Connection& connection) {
       Params params;
-      params.i32(static_cast<std::int32_t>(walk.tenant)).i64(walk.range.since_ms).i64(walk.range.before_ms).i64(behind.time_ms).i64(number_of(behind.seq)).i64(at_once);
+      params.i32(static_cast<std::int32_t>(scan.tenant))
+          .i64(scan.range.since_ms)
+          .i64(scan.range.before_ms)
+          .i64(behind.time_ms)
+          .i64(number_of(behind.seq))
+          .i64(at_once);
       more_params(params);
-      return connection.query(walk.sql, std::move(params));
+      return connection.query(scan.sql, std::move(params));
     });
     for (std::size_t row = 0; row < rows.size(); ++row) {
       behind = record_key(rows, row, 0);
@@ -205,7 +210,7 @@ void walk_back(const Walk& walk, More more_params, Visit visit) {
         if (!visit(rows, row, behind)) return;
       } catch (const StoreError& bad) {
         // A record that cannot be read does not hide the others.
-        if (walk.on_unreadable) walk.on_unreadable(bad.what());
+        if (scan.on_unreadable) scan.on_unreadable(bad.what());
       }
     }
     if (rows.size() < static_cast<std::size_t>(at_once)) return;
@@ -344,14 +349,15 @@ Page<model::RunRecord> Reads::runs(model::TenantId tenant, const RunQuery& query
     if (!query.detector.empty()) params.text(query.detector);
   };
   PageFilling<model::RunRecord> page(query.range);
-  walk_back({pool_, sql, tenant, query.range, kManyRows, rules_.on_unreadable}, more_params, [&](const Rows& rows, std::size_t row, const model::RecordKey&) {
-    model::RunRecord run = sized_head(rows, row, 0, {tenant, query.outlines});
-    if (query.outlines == OutlineToo::yes) run.json_bytes = outline_bytes(run);
-    const std::uint64_t bytes = run.json_bytes;
-    if (!page.has_room(bytes)) return false;
-    page.add(std::move(run), bytes);
-    return true;
-  });
+  scan_back({pool_, sql, tenant, query.range, kManyRows, rules_.on_unreadable}, more_params,
+            [&](const Rows& rows, std::size_t row, const model::RecordKey&) {
+              model::RunRecord run = sized_head(rows, row, 0, {tenant, query.outlines});
+              if (query.outlines == OutlineToo::yes) run.json_bytes = outline_bytes(run);
+              const std::uint64_t bytes = run.json_bytes;
+              if (!page.has_room(bytes)) return false;
+              page.add(std::move(run), bytes);
+              return true;
+            });
   return page.take();
 }
 
@@ -368,17 +374,18 @@ Page<model::FailureRecord> Reads::failures(model::TenantId tenant, const Failure
   const std::string sql = list_of_failures(query, run);
   const auto more_params = [&](Params& params) { add_failure_params(params, query, run); };
   PageFilling<model::FailureRecord> page(query.range);
-  walk_back({pool_, sql, tenant, query.range, kFewRows, rules_.on_unreadable}, more_params, [&](const Rows& rows, std::size_t row, const model::RecordKey& at) {
-    const KeyBytes key = place_key(tenant, at);
-    model::FailureRecord failure = decoded("failure", key, [&] { return decode_failure(key, rows.bytes(row, 2)); });
-    if (!fits(query, failure)) return true;
-    failure.shadow = query.shadow;
-    read_review(rows, row, 3, tenant, failure);
-    const std::uint64_t bytes = failure.json.size() + failure.review.size() + 1;
-    if (!page.has_room(bytes)) return false;
-    page.add(std::move(failure), bytes);
-    return true;
-  });
+  scan_back({pool_, sql, tenant, query.range, kFewRows, rules_.on_unreadable}, more_params,
+            [&](const Rows& rows, std::size_t row, const model::RecordKey& at) {
+              const KeyBytes key = place_key(tenant, at);
+              model::FailureRecord failure = decoded("failure", key, [&] { return decode_failure(key, rows.bytes(row, 2)); });
+              if (!fits(query, failure)) return true;
+              failure.shadow = query.shadow;
+              read_review(rows, row, 3, tenant, failure);
+              const std::uint64_t bytes = failure.json.size() + failure.review.size() + 1;
+              if (!page.has_room(bytes)) return false;
+              page.add(std::move(failure), bytes);
+              return true;
+            });
   return page.take();
 }
 
@@ -394,15 +401,16 @@ Page<model::ChangeRecord> Reads::changes(model::TenantId tenant, const ChangeQue
     if (!query.kind.empty()) params.text(query.kind);
   };
   PageFilling<model::ChangeRecord> page(query.range);
-  walk_back({pool_, sql, tenant, query.range, kFewRows, rules_.on_unreadable}, more_params, [&](const Rows& rows, std::size_t row, const model::RecordKey& at) {
-    const KeyBytes key = place_key(tenant, at);
-    model::ChangeRecord change = decoded("change", key, [&] { return decode_change(key, rows.bytes(row, 2)); });
-    if (!rows.is_null(row, 3)) change.policy = decoded("policy", key, [&] { return decode_policy(key, rows.bytes(row, 3)); });
-    const std::uint64_t bytes = kOwnChangeBytes + change.document.size() + (change.policy ? change.policy->document.size() : 0);
-    if (!page.has_room(bytes)) return false;
-    page.add(std::move(change), bytes);
-    return true;
-  });
+  scan_back({pool_, sql, tenant, query.range, kFewRows, rules_.on_unreadable}, more_params,
+            [&](const Rows& rows, std::size_t row, const model::RecordKey& at) {
+              const KeyBytes key = place_key(tenant, at);
+              model::ChangeRecord change = decoded("change", key, [&] { return decode_change(key, rows.bytes(row, 2)); });
+              if (!rows.is_null(row, 3)) change.policy = decoded("policy", key, [&] { return decode_policy(key, rows.bytes(row, 3)); });
+              const std::uint64_t bytes = kOwnChangeBytes + change.document.size() + (change.policy ? change.policy->document.size() : 0);
+              if (!page.has_room(bytes)) return false;
+              page.add(std::move(change), bytes);
+              return true;
+            });
   return page.take();
 }
 
@@ -415,14 +423,15 @@ Page<model::PolicyRecord> Reads::policies(model::TenantId tenant, const PolicyQu
     if (!query.policy.empty()) params.text(query.policy);
   };
   PageFilling<model::PolicyRecord> page(query.range);
-  walk_back({pool_, sql, tenant, query.range, kFewRows, rules_.on_unreadable}, more_params, [&](const Rows& rows, std::size_t row, const model::RecordKey& at) {
-    const KeyBytes key = place_key(tenant, at);
-    model::PolicyRecord policy = decoded("policy", key, [&] { return decode_policy(key, rows.bytes(row, 2)); });
-    const std::uint64_t bytes = kOwnChangeBytes + policy.document.size();
-    if (!page.has_room(bytes)) return false;
-    page.add(std::move(policy), bytes);
-    return true;
-  });
+  scan_back({pool_, sql, tenant, query.range, kFewRows, rules_.on_unreadable}, more_params,
+            [&](const Rows& rows, std::size_t row, const model::RecordKey& at) {
+              const KeyBytes key = place_key(tenant, at);
+              model::PolicyRecord policy = decoded("policy", key, [&] { return decode_policy(key, rows.bytes(row, 2)); });
+              const std::uint64_t bytes = kOwnChangeBytes + policy.document.size();
+              if (!page.has_room(bytes)) return false;
+              page.add(std::move(policy), bytes);
+              return true;
+            });
   return page.take();
 }
 
