@@ -37,7 +37,7 @@ class LearnedDeeds {
   };
 
   /// What came before a message: which of its sentences count.
-  enum class Before : std::uint8_t { kNothing, kChanges, kRecipients };
+  enum class PriorCalls : std::uint8_t { kNothing, kChanges, kRecipients };
 
   [[nodiscard]] std::uint16_t verb_of(const Sentence& sentence) const;
   void ask(const RunView& run, std::size_t step, std::string_view turn, Likely& best);
@@ -47,7 +47,7 @@ class LearnedDeeds {
   [[nodiscard]] bool shares_asked(const Sentence& sentence) const;
   [[nodiscard]] bool repeats_state(const RunView& run, const Sentence& sentence);
   [[nodiscard]] bool may_answer(const Likely& asked, const Likely& told) const;
-  [[nodiscard]] Likely told_in(const RunView& run, const AgentMessage& said, Before before);
+  [[nodiscard]] Likely told_in(const RunView& run, const AgentMessage& said, PriorCalls prior);
   [[nodiscard]] std::size_t last_change(std::size_t message) const;
   [[nodiscard]] bool names_recipient(const RunView& run, const Sentence& sentence);
   void collect_recipients(const RunView& run, std::size_t step, std::string_view turn, Likely& best);
