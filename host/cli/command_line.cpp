@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <exception>
+#include <optional>
 
 #include "base/nearest_names.h"
 #include "cli/context.h"
@@ -40,6 +41,52 @@ std::string unexpected_arguments(const CLI::App& app) {
   return text + (likely.empty() ? "" : "; the nearest command is " + likely) + "\nRun with --help for more information.\n";
 }
 
+void add_commands(CLI::App& app, Context& context) {
+  add_serve(app, context);
+  add_check(app, context);
+  add_keys(app, context);
+  add_clusters(app, context);
+  add_guardrail(app, context);
+  add_webhooks(app, context);
+  add_second_opinion(app, context);
+  add_ledger(app, context);
+  add_detectors(app, context);
+  add_analyze(app, context);
+  add_bundle(app, context);
+  add_replay(app, context);
+  add_score(app, context);
+  add_corpus(app, context);
+  add_export(app, context);
+  add_import(app, context);
+  add_backup(app, context);
+  add_verify(app, context);
+  add_compact(app, context);
+  add_purge(app, context);
+  add_migrate(app, context);
+  add_store(app, context);
+}
+
+// Runs the command that the arguments name. Returns the exit status if no command ran.
+std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, Context& context) {
+  try {
+    app.parse(argc, argv);
+    return std::nullopt;
+  } catch (const CLI::ExtrasError&) {
+    context.err << unexpected_arguments(app);
+    return kUsage;
+  } catch (const CLI::Success& asked) {  // --help or --version, which CLI11 answers before it looks at the rest
+    if (!app.remaining(true).empty()) {
+      context.err << unexpected_arguments(app);
+      return kUsage;
+    }
+    app.exit(asked, context.out, context.err);
+    return context.finish();
+  } catch (const CLI::ParseError& fault) {
+    app.exit(fault, context.out, context.err);
+    return kUsage;
+  }
+}
+
 }  // namespace
 
 void need_subcommand(CLI::App& app) {
@@ -54,45 +101,9 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
   try {
     CLI::App app("Collects records of AI-agent runs and reports runs that only look successful.", "runwarden");
     add_common(app, context);
-    add_serve(app, context);
-    add_check(app, context);
-    add_keys(app, context);
-    add_clusters(app, context);
-    add_guardrail(app, context);
-    add_webhooks(app, context);
-    add_second_opinion(app, context);
-    add_ledger(app, context);
-    add_detectors(app, context);
-    add_analyze(app, context);
-    add_bundle(app, context);
-    add_replay(app, context);
-    add_score(app, context);
-    add_corpus(app, context);
-    add_export(app, context);
-    add_import(app, context);
-    add_backup(app, context);
-    add_verify(app, context);
-    add_compact(app, context);
-    add_purge(app, context);
-    add_migrate(app, context);
-    add_store(app, context);
+    add_commands(app, context);
     refuse_empty_values(app);
-    try {
-      app.parse(argc, argv);
-    } catch (const CLI::ExtrasError&) {
-      err << unexpected_arguments(app);
-      return kUsage;
-    } catch (const CLI::Success& asked) {  // --help or --version, which CLI11 answers before it looks at the rest
-      if (!app.remaining(true).empty()) {
-        err << unexpected_arguments(app);
-        return kUsage;
-      }
-      app.exit(asked, out, err);
-      return context.finish();
-    } catch (const CLI::ParseError& fault) {
-      app.exit(fault, out, err);
-      return kUsage;
-    }
+    if (const auto exit_code = parse(app, argc, argv, context)) return *exit_code;
     if (context.has_abandoned_calls) {
       out.flush();
       err.flush();

@@ -90,6 +90,12 @@ bool fits(const Txn& txn, const Tables& tables, model::TenantId tenant, const Ru
   });
 }
 
+bool is_in_cluster(const Txn& txn, const Tables& tables, const ClusterRef& of, const model::RecordKey& failure) {
+  const KeyBytes key = place_key(of.tenant, failure);
+  const auto value = txn.get(tables.failures.handle, key);
+  return value && half_digest(decoded(tables.failures, key, [&] { return decode_failure_head(key, *value); }).fingerprint) == of.cluster;
+}
+
 }  // namespace
 
 Page<model::RunRecord> list_runs(const Listing& from, model::TenantId tenant, const RunQuery& query) {
@@ -126,11 +132,6 @@ Page<model::RunRecord> list_cluster_runs(const Listing& from, const ClusterRef& 
   Range failures = query.range;
   failures.since_ms = kBeginningMs;  // the query's since and until mean the runs' receipt
   failures.before_ms = kEndMs;
-  const auto belongs = [&](const Txn& txn, const model::RecordKey& at) {
-    const KeyBytes key = place_key(of.tenant, at);
-    const auto value = txn.get(tables.failures.handle, key);
-    return value && half_digest(decoded(tables.failures, key, [&] { return decode_failure_head(key, *value); }).fingerprint) == of.cluster;
-  };
   walk_back(from, tables.fingerprints, KeyBytes().u32(of.tenant).bytes(view(of.cluster)), failures,
             [&](const Txn& txn, const model::RecordKey& at, std::string_view, std::string_view) {
               const KeyBytes failure_key = place_key(of.tenant, at);
@@ -142,7 +143,7 @@ Page<model::RunRecord> list_cluster_runs(const Listing& from, const ClusterRef& 
               const auto value = txn.get(tables.runs.handle, key);
               if (!value) return true;
               StoredRun head = decoded(tables.runs, key, [&] { return decode_run_head(key, *value, query.outlines); });
-              const auto is_newer = [&](const model::RecordKey& other) { return other > at && belongs(txn, other); };
+              const auto is_newer = [&](const model::RecordKey& other) { return other > at && is_in_cluster(txn, tables, of, other); };
               if (!fits(txn, tables, of.tenant, query, head) || std::any_of(head.failures.begin(), head.failures.end(), is_newer))
                 return true;
               model::RunRecord run =
