@@ -11,7 +11,7 @@
 
 #include "ledger/bodies.h"
 #include "store/ledger_codec.h"
-#include "store/queries.h"
+#include "store/retention.h"
 
 namespace runwarden::store {
 

@@ -8,7 +8,7 @@
 
 #include "model/crash_mark.h"
 #include "store/errors.h"
-#include "store/queries.h"
+#include "store/retention.h"
 
 namespace runwarden::store {
 

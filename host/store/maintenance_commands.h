@@ -19,6 +19,7 @@
 #include "model/dimensions.h"
 #include "store/postgres_target.h"
 #include "store/queries.h"
+#include "store/retention.h"
 
 namespace runwarden::store {
 

@@ -1,4 +1,4 @@
-// Queries to a store: lists, counts and what may be deleted. Values; any thread.
+// Queries to a store: lists and counts, and the open runs. Values; any thread.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,6 @@
 #include <limits>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "model/failure_record.h"
@@ -101,60 +100,5 @@ struct ClaimedRun {
   std::optional<model::RunRecord> whole;  // the first revision, if that came as a whole: the events continue it
   std::vector<EarlierFailure> failures;
 };
-
-// Records older than these are deleted; kBeginningMs: none. Idempotency records expire by their own time.
-struct Retention {
-  std::int64_t runs_before_ms = kBeginningMs;  // crash marks too
-  std::int64_t failures_before_ms = kBeginningMs;
-  std::int64_t changes_before_ms = kBeginningMs;  // histories of groups and reviews too
-  std::int64_t policies_before_ms = kBeginningMs;
-  std::int64_t deliveries_before_ms = kBeginningMs;  // of webhooks; waiting ones stay while their endpoint is active
-  // Only this tenant's records: a purge. A run's failures are deleted with it, and policies even while they are in force.
-  std::optional<model::TenantId> tenant = std::nullopt;
-  bool open_runs_too = false;  // false: they stay until they are resolved
-};
-
-struct Expired {
-  std::uint64_t runs = 0;
-  std::uint64_t failures = 0;
-  std::uint64_t changes = 0;
-  std::uint64_t policies = 0;
-  std::uint64_t idempotency_keys = 0;
-  std::uint64_t crash_marks = 0;
-  std::uint64_t triage = 0;  // entries of groups' histories
-  std::uint64_t deliveries = 0;
-  std::uint64_t reviews = 0;
-  std::uint64_t events = 0;  // of the deleted runs; not records of their own
-  bool more = false;         // there is more to delete: call again
-  void add(const Expired& other) {
-    runs += other.runs;
-    failures += other.failures;
-    changes += other.changes;
-    policies += other.policies;
-    idempotency_keys += other.idempotency_keys;
-    crash_marks += other.crash_marks;
-    triage += other.triage;
-    deliveries += other.deliveries;
-    reviews += other.reviews;
-    events += other.events;
-    more = other.more;
-  }
-  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks + triage + deliveries + reviews; }
-};
-
-// As receipts of purges show them.
-using NamedCounts = std::vector<std::pair<const char*, std::uint64_t>>;
-inline NamedCounts named_counts(const Expired& gone) {
-  return {{"runs", gone.runs},
-          {"failures", gone.failures},
-          {"events", gone.events},
-          {"changes", gone.changes},
-          {"policies", gone.policies},
-          {"groupDecisions", gone.triage},
-          {"webhookDeliveries", gone.deliveries},
-          {"reviews", gone.reviews},
-          {"idempotentAnswers", gone.idempotency_keys},
-          {"crashMarks", gone.crash_marks}};
-}
 
 }  // namespace runwarden::store

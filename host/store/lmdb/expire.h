@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "store/queries.h"
 #include "store/lmdb/write_batch.h"
+#include "store/retention.h"
 
 namespace runwarden::store {
 

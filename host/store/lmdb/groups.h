@@ -13,6 +13,7 @@
 #include "store/group_codec.h"
 #include "store/lmdb/write_batch.h"
 #include "store/record_codec.h"
+#include "store/retention.h"
 #include "store/review_writes.h"
 #include "store/run_writes.h"
 #include "store/write_result.h"

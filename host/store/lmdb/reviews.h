@@ -14,7 +14,7 @@
 
 #include "model/review.h"
 #include "store/lmdb/write_batch.h"
-#include "store/queries.h"
+#include "store/retention.h"
 #include "store/review_store.h"
 #include "store/review_writes.h"
 #include "store/write_result.h"

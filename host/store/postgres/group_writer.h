@@ -8,7 +8,7 @@
 #include "store/postgres/batch_effects.h"
 #include "store/postgres/connection.h"
 #include "store/postgres/ledger_writer.h"
-#include "store/queries.h"
+#include "store/retention.h"
 
 namespace runwarden::store::postgres {
 
