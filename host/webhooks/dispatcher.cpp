@@ -187,7 +187,8 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       std::optional<std::string> body;
       try {
         const std::string tenant_name = parts_.tenant_name(one.tenant);
-        body = make_body({parts_.records, parts_.groups, settings_.public_url}, {one.tenant, tenant_name, one.endpoint}, one.delivery.message);
+        body =
+            make_body({parts_.records, parts_.groups, settings_.public_url}, {one.tenant, tenant_name, one.endpoint}, one.delivery.message);
       } catch (const store::StoreError& fault) {
         release(one);
         parts_.log(LogLevel::warn, "webhooks_wait",
@@ -203,9 +204,13 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       bodies.push_back({one.tenant, one.endpoint.key, one.delivery.key, std::move(*body)});
       made.push_back(std::move(one));
     }
-    if (bodies.empty()) return;
+    if (!bodies.empty()) store_bodies(std::move(bodies), std::move(made));
+  }
+
+  // Sends the deliveries once their bodies are stored.
+  void store_bodies(std::vector<store::MadeBody> bodies, std::vector<OnItsWay> deliveries) {
     const auto self = shared_from_this();
-    const auto deliver = std::make_shared<std::vector<OnItsWay>>(std::move(made));
+    const auto deliver = std::make_shared<std::vector<OnItsWay>>(std::move(deliveries));
     parts_.queue.run_between([self, deliver, bodies = std::move(bodies)] {
       bool kept = true;
       try {
@@ -288,7 +293,8 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     }
   }
 
-  static std::optional<model::Endpoint::Disabled> why_disable(const model::Endpoint& endpoint, const http_client::SendResult& result, std::int64_t now_ms) {
+  static std::optional<model::Endpoint::Disabled> why_disable(const model::Endpoint& endpoint, const http_client::SendResult& result,
+                                                              std::int64_t now_ms) {
     if (result.status == kGone) return model::Endpoint::Disabled::gone;
     const bool long_ago = endpoint.failing_since_ms != model::kNever && now_ms - endpoint.failing_since_ms >= kMostFailingMs;
     return long_ago ? std::optional(model::Endpoint::Disabled::failing) : std::nullopt;
@@ -390,7 +396,8 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       now.pending += one.endpoint.pending;
       now.dead += one.endpoint.dead;
       if (one.endpoint.pending == 0 || one.endpoint.disabled != model::Endpoint::Disabled::no) continue;
-      if (const auto oldest = parts_.webhooks.oldest_pending_ms(one)) now.oldest_pending_ms = std::max(now.oldest_pending_ms, now_ms - *oldest);
+      if (const auto oldest = parts_.webhooks.oldest_pending_ms(one))
+        now.oldest_pending_ms = std::max(now.oldest_pending_ms, now_ms - *oldest);
     }
     const MutexLock lock(mutex_);
     state_ = now;

@@ -16,13 +16,15 @@ constexpr const char* kStanding = "SELECT state, since FROM runwarden.ledger_sta
 constexpr const char* kLock = R"sql(
 SELECT tenant, body FROM runwarden.ledger WHERE tenant = ANY($1) ORDER BY tenant FOR UPDATE)sql";
 // A ledger that does not exist gets an empty row, so that other transactions wait for the outcome. The row is filled before the commit.
-constexpr const char* kTouch = "INSERT INTO runwarden.ledger(tenant, origin, size, body) VALUES ($1, '', 0, '') ON CONFLICT (tenant) DO NOTHING";
+constexpr const char* kTouch =
+    "INSERT INTO runwarden.ledger(tenant, origin, size, body) VALUES ($1, '', 0, '') ON CONFLICT (tenant) DO NOTHING";
 constexpr const char* kLockTouched = R"sql(
 SELECT l.body, coalesce((SELECT t.name FROM runwarden.tenant t WHERE t.tenant = l.tenant), '') FROM runwarden.ledger l WHERE l.tenant = $1 FOR UPDATE)sql";
 constexpr const char* kPutHeads = R"sql(
 UPDATE runwarden.ledger l SET origin = k.origin, size = k.size, body = k.body FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bytea[]) AS k(tenant, origin, size, body)
 WHERE l.tenant = k.tenant)sql";
-constexpr const char* kInsertRows = "INSERT INTO runwarden.ledger_entry(tenant, first, body) SELECT * FROM unnest($1::int[], $2::bigint[], $3::bytea[])";
+constexpr const char* kInsertRows =
+    "INSERT INTO runwarden.ledger_entry(tenant, first, body) SELECT * FROM unnest($1::int[], $2::bigint[], $3::bytea[])";
 constexpr const char* kUpdateRows = R"sql(
 UPDATE runwarden.ledger_entry e SET body = k.body FROM unnest($1::int[], $2::bigint[], $3::bytea[]) AS k(tenant, first, body)
 WHERE e.tenant = k.tenant AND e.first = k.first)sql";
@@ -30,7 +32,8 @@ constexpr const char* kInsertSubtrees = R"sql(
 INSERT INTO runwarden.ledger_subtree(tenant, height, number, body) SELECT * FROM unnest($1::int[], $2::smallint[], $3::bigint[], $4::bytea[]))sql";
 constexpr const char* kInsertRecords = R"sql(
 INSERT INTO runwarden.ledger_record(tenant, kind, name, body) SELECT * FROM unnest($1::int[], $2::smallint[], $3::bytea[], $4::bytea[]))sql";
-constexpr const char* kInsertBodies = "INSERT INTO runwarden.ledger_body(tenant, entry, body) SELECT * FROM unnest($1::int[], $2::bigint[], $3::bytea[])";
+constexpr const char* kInsertBodies =
+    "INSERT INTO runwarden.ledger_body(tenant, entry, body) SELECT * FROM unnest($1::int[], $2::bigint[], $3::bytea[])";
 constexpr const char* kHasRecord = "SELECT FROM runwarden.ledger_record WHERE tenant = $1 AND kind = $2 AND name = $3";
 constexpr const char* kEraseRecords = R"sql(
 DELETE FROM runwarden.ledger_record r USING unnest($1::int[], $2::smallint[], $3::bytea[], $4::bytea[]) AS k(tenant, kind, first, last)
@@ -177,6 +180,19 @@ void LedgerWriter::erase_all(std::span<const ErasedRecord> records) {
   }
 }
 
+void LedgerWriter::add_heads(Statements& all) const {
+  std::vector<std::int32_t> tenants;
+  std::vector<std::string> origins, bodies;
+  std::vector<std::int64_t> sizes;
+  for (const auto& [tenant, head] : heads_) {
+    tenants.push_back(column(tenant));
+    origins.push_back(head.origin);
+    sizes.push_back(column(head.tree.size()));
+    bodies.push_back(encode_ledger_head(ledger_head_key(tenant), head));
+  }
+  if (!tenants.empty()) all.push_back({kPutHeads, std::move(Params().i32s(tenants).texts(origins).i64s(sizes).byteas(bodies))});
+}
+
 Statements LedgerWriter::take_statements() {
   flush();
   Statements all;
@@ -189,27 +205,21 @@ Statements LedgerWriter::take_statements() {
       columns.bodies.push_back(encode_ledger_row(ledger_row_key(place.first, place.second), put.row));
     }
     if (columns.tenants.empty()) continue;
-    all.push_back({is_new ? kInsertRows : kUpdateRows, std::move(Params().i32s(columns.tenants).i64s(columns.numbers).byteas(columns.bodies))});
+    all.push_back(
+        {is_new ? kInsertRows : kUpdateRows, std::move(Params().i32s(columns.tenants).i64s(columns.numbers).byteas(columns.bodies))});
   }
   if (!subtrees_.tenants.empty()) {
-    all.push_back({kInsertSubtrees, std::move(Params().i32s(subtrees_.tenants).i16s(subtrees_.heights).i64s(subtrees_.numbers).byteas(subtrees_.bodies))});
+    all.push_back({kInsertSubtrees,
+                   std::move(Params().i32s(subtrees_.tenants).i16s(subtrees_.heights).i64s(subtrees_.numbers).byteas(subtrees_.bodies))});
   }
   if (!records_.tenants.empty()) {
-    all.push_back({kInsertRecords, std::move(Params().i32s(records_.tenants).i16s(records_.kinds).byteas(records_.names).byteas(records_.bodies))});
+    all.push_back(
+        {kInsertRecords, std::move(Params().i32s(records_.tenants).i16s(records_.kinds).byteas(records_.names).byteas(records_.bodies))});
   }
   if (!bodies_.tenants.empty()) {
     all.push_back({kInsertBodies, std::move(Params().i32s(bodies_.tenants).i64s(bodies_.numbers).byteas(bodies_.bodies))});
   }
-  std::vector<std::int32_t> tenants;
-  std::vector<std::string> origins, bodies;
-  std::vector<std::int64_t> sizes;
-  for (const auto& [tenant, head] : heads_) {
-    tenants.push_back(column(tenant));
-    origins.push_back(head.origin);
-    sizes.push_back(column(head.tree.size()));
-    bodies.push_back(encode_ledger_head(ledger_head_key(tenant), head));
-  }
-  if (!tenants.empty()) all.push_back({kPutHeads, std::move(Params().i32s(tenants).texts(origins).i64s(sizes).byteas(bodies))});
+  add_heads(all);
   rows_.clear();
   subtrees_ = {};
   records_ = {};

@@ -72,6 +72,7 @@ class LedgerWriter final : public LedgerAppender {
   std::vector<std::uint64_t> erase_records(model::TenantId tenant, ledger::Kind kind, std::string_view names) override;
 
   Rows delete_records(std::span<const ErasedRecord> records);
+  void add_heads(std::vector<Connection::Statement>& all) const;
 
   struct RecordColumns {
     std::vector<std::int32_t> tenants;
@@ -109,6 +110,7 @@ struct Erasing {
   std::optional<std::int64_t> before_ms;
   std::int64_t now_ms = 0;
 };
-std::vector<Connection::Statement> erase_from_ledgers(Connection& connection, std::span<const ErasedRecord> records, const Erasing& erasing);
+std::vector<Connection::Statement> erase_from_ledgers(Connection& connection, std::span<const ErasedRecord> records,
+                                                      const Erasing& erasing);
 
 }  // namespace runwarden::store::postgres

@@ -34,6 +34,8 @@ const std::string kFindHead = kPlace + kSelectHead + kRunAtPlace;
 const std::string kFindHeads = kPlace + kSelectHead + ", " + previous_column(head_of("f.body"), "$5") + kRunAtPlace;
 // Columns: time, seq, body.
 const std::string kFindRun = kPlace + ("SELECT r.time_ms, r.seq, " + kBody) + kRunAtPlace;
+constexpr const char* kChangeAt = "SELECT body FROM runwarden.change WHERE tenant = $1 AND time_ms = $2 AND seq = $3";
+constexpr const char* kPolicyAt = "SELECT body FROM runwarden.policy WHERE tenant = $1 AND time_ms = $2 AND seq = $3";
 const std::string kRunAt = "SELECT r.time_ms, r.seq, " + kBody + kRunAtKey;
 const std::string kFindRevision =
     kPlace +
@@ -52,8 +54,10 @@ constexpr std::string_view kWhichIdentities =
     "SELECT u.n FROM unnest($1::int[], $2::bytea[]) WITH ORDINALITY u(tenant, identity, n)"
     " WHERE EXISTS (SELECT FROM runwarden.idempotency i WHERE i.tenant = u.tenant AND i.identity = u.identity)";
 constexpr std::string_view kWhichPolicies =
-    "SELECT u.n, p.policy, p.revision, p.content FROM unnest($1::int[], $2::bigint[]) WITH ORDINALITY u(tenant, at_ms, n) CROSS JOIN LATERAL"
-    " (SELECT DISTINCT ON (q.policy) q.policy, q.revision, q.content FROM runwarden.policy q WHERE q.tenant = u.tenant AND q.time_ms <= u.at_ms"
+    "SELECT u.n, p.policy, p.revision, p.content FROM unnest($1::int[], $2::bigint[]) WITH ORDINALITY u(tenant, at_ms, n) CROSS JOIN "
+    "LATERAL"
+    " (SELECT DISTINCT ON (q.policy) q.policy, q.revision, q.content FROM runwarden.policy q WHERE q.tenant = u.tenant AND q.time_ms <= "
+    "u.at_ms"
     " ORDER BY q.policy, q.time_ms DESC, q.seq DESC) p ORDER BY u.n, p.policy";
 
 const std::string kFindFailure = "SELECT f.shadow, f.body, v.time_ms, v.seq, v.body FROM runwarden.failure f" + last_review_of_failure() +
@@ -83,8 +87,8 @@ std::optional<model::RunRecord> run_of(const Rows& rows, model::TenantId tenant)
 
 // The beginning of every list's condition: $1 tenant, $2 and $3 the range, $4 and $5 the place to continue after, $6 how many rows.
 std::string in_range(const std::string& alias) {
-  return " WHERE " + alias + ".tenant = $1 AND " + alias + ".time_ms >= $2 AND " + alias + ".time_ms < $3 AND " + alias + ".time_ms <= $4 AND (" + alias +
-         ".time_ms, " + alias + ".seq) < ($4, $5)";
+  return " WHERE " + alias + ".tenant = $1 AND " + alias + ".time_ms >= $2 AND " + alias + ".time_ms < $3 AND " + alias +
+         ".time_ms <= $4 AND (" + alias + ".time_ms, " + alias + ".seq) < ($4, $5)";
 }
 std::string newest_first(const std::string& alias) {
   return " ORDER BY " + alias + ".time_ms DESC, " + alias + ".seq DESC LIMIT $6";
@@ -269,7 +273,8 @@ std::optional<model::FailureRecord> Reads::find_failure(model::TenantId tenant, 
 
 std::vector<std::string> Reads::events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) {
   const Rows rows = pool_.read([&](Connection& connection) {
-    return connection.query("SELECT first, body FROM runwarden.event WHERE tenant = $1 AND time_ms = $2 AND seq = $3 ORDER BY first", by_key(tenant, run));
+    return connection.query("SELECT first, body FROM runwarden.event WHERE tenant = $1 AND time_ms = $2 AND seq = $3 ORDER BY first",
+                            by_key(tenant, run));
   });
   std::vector<std::string> events;
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -302,10 +307,7 @@ std::optional<Replay> Reads::find_replay(model::TenantId tenant, const model::Di
     // The write itself finds it and answers with its subject's current state.
     if (kind == IdempotentAnswer::Kind::triage || kind == IdempotentAnswer::Kind::review) return std::nullopt;
     if (kind == IdempotentAnswer::Kind::change || kind == IdempotentAnswer::Kind::policy) {
-      const Rows rows = connection.query(kind == IdempotentAnswer::Kind::change
-                                             ? "SELECT body FROM runwarden.change WHERE tenant = $1 AND time_ms = $2 AND seq = $3"
-                                             : "SELECT body FROM runwarden.policy WHERE tenant = $1 AND time_ms = $2 AND seq = $3",
-                                         by_key(tenant, at));
+      const Rows rows = connection.query(kind == IdempotentAnswer::Kind::change ? kChangeAt : kPolicyAt, by_key(tenant, at));
       if (rows.empty()) return std::nullopt;
       if (kind == IdempotentAnswer::Kind::change) {
         replay.change = decoded("change", key, [&] { return decode_change(key, rows.bytes(0, 0)); });
@@ -322,7 +324,8 @@ std::optional<Replay> Reads::find_replay(model::TenantId tenant, const model::Di
       replay.run = std::move(*run);
       return replay;
     }
-    auto run = run_of(connection.query(kAnsweredRun, std::move(by_key(tenant, at).i32(static_cast<std::int32_t>(found.number(0, 3))))), tenant);
+    auto run =
+        run_of(connection.query(kAnsweredRun, std::move(by_key(tenant, at).i32(static_cast<std::int32_t>(found.number(0, 3))))), tenant);
     if (!run) return std::nullopt;
     replay.run = std::move(*run);
     return replay;
@@ -393,7 +396,8 @@ Page<model::ChangeRecord> Reads::changes(model::TenantId tenant, const ChangeQue
   if (!is_text(query.kind)) return {};
   std::string sql =
       "SELECT c.time_ms, c.seq, c.body, CASE WHEN c.kind = 'policy' THEN"
-      " (SELECT p.body FROM runwarden.policy p WHERE p.tenant = c.tenant AND p.time_ms = c.time_ms AND p.seq = c.seq) END FROM runwarden.change c" +
+      " (SELECT p.body FROM runwarden.policy p WHERE p.tenant = c.tenant AND p.time_ms = c.time_ms AND p.seq = c.seq) END FROM "
+      "runwarden.change c" +
       in_range("c");
   if (!query.kind.empty()) sql += " AND c.kind = $7";
   sql += newest_first("c");
@@ -457,7 +461,8 @@ std::optional<model::PolicyRecord> Reads::policy_at(model::TenantId tenant, std:
   if (!is_text(policy)) return std::nullopt;
   const Rows rows = pool_.read([&](Connection& connection) {
     return connection.query(
-        "SELECT time_ms, seq, body FROM runwarden.policy WHERE tenant = $1 AND policy = $2 AND time_ms <= $3 ORDER BY time_ms DESC, seq DESC LIMIT 1",
+        "SELECT time_ms, seq, body FROM runwarden.policy WHERE tenant = $1 AND policy = $2 AND time_ms <= $3 ORDER BY time_ms DESC, seq "
+        "DESC LIMIT 1",
         std::move(Params().i32(static_cast<std::int32_t>(tenant)).text(policy).i64(at_ms)));
   });
   if (rows.empty()) return std::nullopt;
@@ -468,7 +473,8 @@ std::optional<model::PolicyRecord> Reads::policy_at(model::TenantId tenant, std:
 std::vector<model::PolicyRecord> Reads::policies_at(model::TenantId tenant, std::int64_t at_ms) {
   const Rows rows = pool_.read([&](Connection& connection) {
     return connection.query(
-        "SELECT DISTINCT ON (policy) time_ms, seq, body FROM runwarden.policy WHERE tenant = $1 AND time_ms <= $2 ORDER BY policy, time_ms DESC, seq DESC",
+        "SELECT DISTINCT ON (policy) time_ms, seq, body FROM runwarden.policy WHERE tenant = $1 AND time_ms <= $2 ORDER BY policy, time_ms "
+        "DESC, seq DESC",
         std::move(Params().i32(static_cast<std::int32_t>(tenant)).i64(at_ms)));
   });
   std::vector<model::PolicyRecord> policies;
@@ -483,7 +489,8 @@ std::vector<model::PolicyRecord> Reads::policies_at(model::TenantId tenant, std:
 FingerprintStats Reads::fingerprint_stats(model::TenantId tenant, std::string_view fingerprint) {
   const Rows rows = pool_.read([&](Connection& connection) {
     return connection.query(
-        "SELECT count(*), coalesce(min(time_ms), 0), coalesce(max(time_ms), 0) FROM runwarden.failure WHERE tenant = $1 AND fingerprint = $2 AND NOT shadow AND NOT false_alarm",
+        "SELECT count(*), coalesce(min(time_ms), 0), coalesce(max(time_ms), 0) FROM runwarden.failure WHERE tenant = $1 AND fingerprint = "
+        "$2 AND NOT shadow AND NOT false_alarm",
         std::move(Params().i32(static_cast<std::int32_t>(tenant)).bytes(view(model::cluster_key(fingerprint)))));
   });
   return {static_cast<std::uint64_t>(rows.number(0, 0)), rows.number(0, 1), rows.number(0, 2)};
@@ -492,8 +499,10 @@ FingerprintStats Reads::fingerprint_stats(model::TenantId tenant, std::string_vi
 std::uint64_t Reads::count_failures(model::TenantId tenant, std::string_view fingerprint, std::int64_t from_ms, std::int64_t before_ms) {
   return pool_.read([&](Connection& connection) {
     const Rows rows = connection.query(
-        "SELECT count(*) FROM runwarden.failure WHERE tenant = $1 AND fingerprint = $2 AND NOT shadow AND NOT false_alarm AND time_ms >= $3 AND time_ms < $4",
-        std::move(Params().i32(static_cast<std::int32_t>(tenant)).bytes(view(model::cluster_key(fingerprint))).i64(from_ms).i64(before_ms)));
+        "SELECT count(*) FROM runwarden.failure WHERE tenant = $1 AND fingerprint = $2 AND NOT shadow AND NOT false_alarm AND time_ms >= "
+        "$3 AND time_ms < $4",
+        std::move(
+            Params().i32(static_cast<std::int32_t>(tenant)).bytes(view(model::cluster_key(fingerprint))).i64(from_ms).i64(before_ms)));
     return static_cast<std::uint64_t>(rows.number(0, 0));
   });
 }
