@@ -542,7 +542,14 @@ Result<std::string> ClusterReads::tail_after(model::TenantId tenant, std::uint64
     if (item.kind == store::TailItem::Kind::failure && failures) {
       const auto failure = store_.find_failure(tenant, model::make_failure_id(item.record));
       if (!failure) continue;
-      out.begin_object().key("topic").string("failures").key("at").string(format_time(item.at_ms)).key("failure").raw(ingest::shown_failure(*failure)).end_object();
+      out.begin_object()
+          .key("topic")
+          .string("failures")
+          .key("at")
+          .string(format_time(item.at_ms))
+          .key("failure")
+          .raw(ingest::shown_failure(*failure))
+          .end_object();
     }
   }
   out.end_array().key("after").string(seal_.seal(tenant, kTailList, {0, page.next})).end_object();

@@ -30,8 +30,8 @@ class ClusterReads {
   // The Cluster as in a list, with the counts of the last day.
   std::string cluster_json(model::TenantId tenant, const model::Cluster& cluster);
 
-  // A weak entity tag (RFC 9110, section 8.8.3) made of the tenant's last commit, the minute, the path and the query. As no other request has
-  // it, a client only knows it from an answer, and what was answered still can be while the tag stays the same.
+  // A weak entity tag (RFC 9110, section 8.8.3) made of the tenant's last commit, the minute, the path and the query. As no other request
+  // has it, a client only knows it from an answer, and what was answered still can be while the tag stays the same.
   std::string tag(const Admission& admission);
 
  private:

@@ -39,7 +39,8 @@ std::string seal_walk(const auth::CursorSeal& seal, model::TenantId tenant, cons
                             : seal.seal(tenant, meaning_of(meaning, kBeginning), {static_cast<std::int64_t>(walk.part), 0}));
 }
 
-std::optional<ClusterWalk> open_walk(const auth::CursorSeal& seal, model::TenantId tenant, const std::string& meaning, std::string_view cursor) {
+std::optional<ClusterWalk> open_walk(const auth::CursorSeal& seal, model::TenantId tenant, const std::string& meaning,
+                                     std::string_view cursor) {
   const auto between = cursor.find(kBetween);
   if (between == std::string_view::npos) return std::nullopt;
   const auto began = seal.open(tenant, meaning_of(meaning, kBegan), cursor.substr(0, between));

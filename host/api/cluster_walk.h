@@ -29,6 +29,7 @@ struct ClusterWalk {
 model::RecordKey place_of(const model::ClusterKey& key);
 
 std::string seal_walk(const auth::CursorSeal& seal, model::TenantId tenant, const std::string& meaning, const ClusterWalk& walk);
-std::optional<ClusterWalk> open_walk(const auth::CursorSeal& seal, model::TenantId tenant, const std::string& meaning, std::string_view cursor);
+std::optional<ClusterWalk> open_walk(const auth::CursorSeal& seal, model::TenantId tenant, const std::string& meaning,
+                                     std::string_view cursor);
 
 }  // namespace runwarden::api

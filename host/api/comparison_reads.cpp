@@ -146,7 +146,8 @@ struct Candidate {
 };
 
 // The groups to compare, those with the most failures first.
-std::vector<Candidate> candidates(store::GroupStore& groups, model::TenantId tenant, const store::Subject& subject, const store::Span& span) {
+std::vector<Candidate> candidates(store::GroupStore& groups, model::TenantId tenant, const store::Subject& subject,
+                                  const store::Span& span) {
   std::vector<Candidate> found;
   groups.visit_clusters(tenant, [&](const model::Cluster& cluster) {
     if (cluster.last_ms < span.from_ms || cluster.first_ms >= span.before_ms) return;
@@ -235,7 +236,8 @@ Result<std::string> ComparisonReads::dimensions(const Admission& admission) {
 
 Result<std::string> ComparisonReads::differences(const Admission& admission) {
   const model::TenantId tenant = admission.principal->tenant;
-  if (const Status known = check_members(admission.query, "a group's differences", {"window", "from", "until"}); !known.ok()) return known.error();
+  if (const Status known = check_members(admission.query, "a group's differences", {"window", "from", "until"}); !known.ok())
+    return known.error();
   const auto span = read_window(admission.query, clock_.wall_ms(), kUsualWindow);
   if (!span.ok()) return span.error();
   const auto cluster = groups_.find_cluster(tenant, admission.parameters.at(0));

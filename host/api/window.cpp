@@ -94,7 +94,8 @@ Result<store::Span> read_window(const Query& query, std::int64_t now_ms, std::st
   auto from = read_time(query, "from", *until - *length);
   if (!from.ok()) return std::move(from.error());
   if (*from >= *until) {
-    return Error{Code::bad_request, "the query's from (" + format_time(*from) + ") is not before its until (" + format_time(*until) + ")", {}, {}};
+    return Error{
+        Code::bad_request, "the query's from (" + format_time(*from) + ") is not before its until (" + format_time(*until) + ")", {}, {}};
   }
   if (*until - *from > kLongestWindowMs) {
     return Error{Code::bad_request, "the query's from and until are more than 400 days apart; request a shorter range", {}, {}};

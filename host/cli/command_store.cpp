@@ -10,7 +10,8 @@
 
 namespace runwarden::cli {
 
-std::unique_ptr<store::Store> open_command_store(Context& context, const config::Settings& settings, CommandClock& clock, IfMissing if_missing) {
+std::unique_ptr<store::Store> open_command_store(Context& context, const config::Settings& settings, CommandClock& clock,
+                                                 IfMissing if_missing) {
   const std::filesystem::path folder = settings.store.path;
   const bool in_folder = settings.store.driver == "lmdb";
   if (const Status lost = in_folder ? store::refuse_lost_store(folder) : Status(Nothing{}); !lost.ok()) {
@@ -50,7 +51,8 @@ model::TenantId find_tenant(Context& context, store::Store& store, const std::st
   return 0;
 }
 
-std::optional<TenantStore> open_tenant_store(Context& context, const config::Settings& settings, CommandClock& clock, const std::string& tenant) {
+std::optional<TenantStore> open_tenant_store(Context& context, const config::Settings& settings, CommandClock& clock,
+                                             const std::string& tenant) {
   TenantStore opened{open_command_store(context, settings, clock, IfMissing::refuse), 0};
   if (!opened.store) return std::nullopt;
   opened.tenant = find_tenant(context, *opened.store, tenant);

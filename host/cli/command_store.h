@@ -28,7 +28,8 @@ class CommandClock final : public Clock {
 enum class IfMissing : std::uint8_t { make, refuse };
 
 // Null if the store cannot be opened; the faults have been reported. The clock must outlive the store.
-std::unique_ptr<store::Store> open_command_store(Context& context, const config::Settings& settings, CommandClock& clock, IfMissing if_missing);
+std::unique_ptr<store::Store> open_command_store(Context& context, const config::Settings& settings, CommandClock& clock,
+                                                 IfMissing if_missing);
 
 // The tenant's number; 0 if the store has no such tenant, which has then been reported.
 model::TenantId find_tenant(Context& context, store::Store& store, const std::string& tenant);
@@ -40,6 +41,7 @@ struct TenantStore {
 };
 
 // Nothing if the store cannot be opened or has no such tenant; the faults have been reported.
-std::optional<TenantStore> open_tenant_store(Context& context, const config::Settings& settings, CommandClock& clock, const std::string& tenant);
+std::optional<TenantStore> open_tenant_store(Context& context, const config::Settings& settings, CommandClock& clock,
+                                             const std::string& tenant);
 
 }  // namespace runwarden::cli

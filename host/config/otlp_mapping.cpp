@@ -56,7 +56,8 @@ class Reader {
     }
     section.texts("name_prefixes", mapping_.name_prefixes);
     section.texts("name_suffixes", mapping_.name_suffixes);
-    each(section.take("failed"), "failed", [&](const Node& row, const std::string& path) { mapping_.failed.push_back(condition(row, path)); });
+    each(section.take("failed"), "failed",
+         [&](const Node& row, const std::string& path) { mapping_.failed.push_back(condition(row, path)); });
     each(section.take("ok_means_nothing"), "ok_means_nothing",
          [&](const Node& row, const std::string& path) { mapping_.ok_means_nothing.push_back(condition(row, path)); });
     return std::move(mapping_);

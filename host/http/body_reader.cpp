@@ -23,7 +23,8 @@ bool blank(std::string_view text) {
 
 BodyReader::BodyReader(const BodyPlan& plan) : plan_(plan) {
   if (plan.coding != Coding::identity) gunzip_.emplace(plan.coding);
-  if (plan.form == BodyForm::whole && plan.coding == Coding::identity) body_.reserve(std::min({plan.expected_bytes, plan.max_body_bytes, kReserveAtMost}));
+  if (plan.form == BodyForm::whole && plan.coding == Coding::identity)
+    body_.reserve(std::min({plan.expected_bytes, plan.max_body_bytes, kReserveAtMost}));
 }
 
 std::size_t BodyReader::put(std::string_view bytes) {

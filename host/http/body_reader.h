@@ -1,5 +1,5 @@
-// Collects a request body as it arrives (transfer coding removed), decodes gzip or deflate, and produces one string or batches of lines. One
-// owner, one thread. Buffers at most the limit plus one decoding step.
+// Collects a request body as it arrives (transfer coding removed), decodes gzip or deflate, and produces one string or batches of lines.
+// One owner, one thread. Buffers at most the limit plus one decoding step.
 #pragma once
 
 #include <cstdint>

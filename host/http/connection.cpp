@@ -31,7 +31,10 @@ bool visible_ascii(const std::string& text) {
 Error too_large(std::uint64_t limit, std::string_view name, std::string_view remedy) {
   const std::string bytes = std::to_string(limit) + " bytes";
   const std::string over = name.empty() ? "the limit of " + bytes + " (decoded)" : std::string(name) + " (" + bytes + ", decoded)";
-  return {Code::payload_too_large, "the body exceeds " + over + "; " + std::string(remedy) + (name.empty() ? "" : ", or raise the limit"), {}, {}};
+  return {Code::payload_too_large,
+          "the body exceeds " + over + "; " + std::string(remedy) + (name.empty() ? "" : ", or raise the limit"),
+          {},
+          {}};
 }
 
 }  // namespace
@@ -216,7 +219,8 @@ void Connection::accept(Accepted accepted, bool more_follows) {
   request_->request_handler = std::move(accepted.request_handler);
   const bool lines = accepted.form == BodyForm::lines;
   const std::uint64_t limit = lines ? accepted.max_batch_bytes : accepted.max_body_bytes;
-  if (framing.coding == Coding::identity && framing.content_length > limit) return fail(too_large(limit, accepted.limit_name, accepted.when_too_large));
+  if (framing.coding == Coding::identity && framing.content_length > limit)
+    return fail(too_large(limit, accepted.limit_name, accepted.when_too_large));
   if (accepted.refusal) return refuse(std::move(*accepted.refusal));
   if (!framing.has_body()) {
     if (!lines) return hand_body({});

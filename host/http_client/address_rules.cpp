@@ -121,7 +121,8 @@ std::optional<std::string> fault_of(CURLU* url, const std::string& text, const A
   const int port = std::atoi(port_text.c_str());
   const bool good = port >= kFirstFreePort || port == 443 || (port == 80 && rules.allows_http());
   if (good) return std::nullopt;
-  const char* const allowed = rules.allows_http() ? "the only allowed ports below 1024 are 80 and 443" : "the only allowed port below 1024 is 443";
+  const char* const allowed =
+      rules.allows_http() ? "the only allowed ports below 1024 are 80 and 443" : "the only allowed port below 1024 is 443";
   return "must not name port " + port_text + "; " + allowed;
 }
 
@@ -141,8 +142,8 @@ bool is_special(const IpBytes& ip) {
   if (in_block(ip, {"64:ff9b::", kMappedBits})) return is_special_ipv4(mapped(&ip[12]));
   if (in_block(ip, {"2002::", 16})) return is_special_ipv4(mapped(&ip[2]));
   if (in_block(ip, {"2001::", 32})) {  // Teredo (RFC 4380): the server, and the client with its bits inverted
-    const std::uint8_t client[4] = {static_cast<std::uint8_t>(~ip[12]), static_cast<std::uint8_t>(~ip[13]), static_cast<std::uint8_t>(~ip[14]),
-                                    static_cast<std::uint8_t>(~ip[15])};
+    const std::uint8_t client[4] = {static_cast<std::uint8_t>(~ip[12]), static_cast<std::uint8_t>(~ip[13]),
+                                    static_cast<std::uint8_t>(~ip[14]), static_cast<std::uint8_t>(~ip[15])};
     return is_special_ipv4(mapped(&ip[4])) || is_special_ipv4(mapped(client));
   }
   if (!in_block(ip, {"2000::", 3})) return true;
@@ -158,7 +159,8 @@ Result<AddressRules> AddressRules::make(const std::vector<std::string>& allow, b
     const auto base = parse_ip(std::string_view(text).substr(0, slash));
     if (!base) {
       if (!is_host_name(folded(text))) {
-        return Error{Code::validation_failed, "expected addresses, blocks such as 10.1.0.0/16, or host names, got \"" + text + "\"", {}, {}};
+        return Error{
+            Code::validation_failed, "expected addresses, blocks such as 10.1.0.0/16, or host names, got \"" + text + "\"", {}, {}};
       }
       rules.hosts_.push_back(folded(text));
       continue;

@@ -153,7 +153,8 @@ void read_summary(FailureRecord& failure) {
     if (member.name == "summary") failure.summary_mark = summary_mark(json_string_value(member.json));
     if (member.name != "estimatedWasteUsd") continue;
     double usd = 0;
-    if (std::from_chars(member.json.data(), member.json.data() + member.json.size(), usd).ec == std::errc()) failure.waste_micro_usd = micro_usd(usd);
+    if (std::from_chars(member.json.data(), member.json.data() + member.json.size(), usd).ec == std::errc())
+      failure.waste_micro_usd = micro_usd(usd);
   }
 }
 

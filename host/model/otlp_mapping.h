@@ -34,12 +34,25 @@ enum class SpanField : std::uint8_t {
   environment,
   project,
 };
-constexpr std::array<std::string_view, 19> kSpanFields{
-    "user_request", "outcome",     "tool_calls", "model",         "response_model", "input_tokens", "output_tokens",   "cost_usd",    "tool_name",
-    "tool_input",   "tool_output", "error_code", "error_message", "session_id",     "agent_name",   "service",         "service_version", "environment",
-    "project"};
+constexpr std::array<std::string_view, 19> kSpanFields{"user_request", "outcome",         "tool_calls",    "model",      "response_model",
+                                                       "input_tokens", "output_tokens",   "cost_usd",      "tool_name",  "tool_input",
+                                                       "tool_output",  "error_code",      "error_message", "session_id", "agent_name",
+                                                       "service",      "service_version", "environment",   "project"};
 
-enum class SpanRead : std::uint8_t { text, number, messages, result, last_part, name, message, error_head, stack_head, http_error, json, word };
+enum class SpanRead : std::uint8_t {
+  text,
+  number,
+  messages,
+  result,
+  last_part,
+  name,
+  message,
+  error_head,
+  stack_head,
+  http_error,
+  json,
+  word
+};
 constexpr std::array<std::string_view, 12> kSpanReads{"text",    "number",     "messages",   "result",     "last_part", "name",
                                                       "message", "error_head", "stack_head", "http_error", "json",      "word"};
 

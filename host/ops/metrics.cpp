@@ -127,9 +127,9 @@ struct Metrics::Families {
                                             .Help("Time a detector took for a run, by key")
                                             .Register(registry);
 
-  Family<Counter>& webhook_attempts =
-      counter(registry, "runwarden_webhook_attempts_total",
-              "Attempts to deliver webhook messages, by outcome: delivered, retried (failed, tried again later), dead (failed for the last time)");
+  Family<Counter>& webhook_attempts = counter(
+      registry, "runwarden_webhook_attempts_total",
+      "Attempts to deliver webhook messages, by outcome: delivered, retried (failed, tried again later), dead (failed for the last time)");
   Counter& webhooks_delivered = webhook_attempts.Add({{"outcome", "delivered"}});
   Counter& webhooks_retried = webhook_attempts.Add({{"outcome", "retried"}});
   Counter& webhooks_given_up = webhook_attempts.Add({{"outcome", "dead"}});
@@ -158,11 +158,14 @@ struct Metrics::Families {
 
   Family<Counter>& reviews =
       counter(registry, "runwarden_reviews_total", "Reviews stored, by detector and verdict; verdict=\"none\": a review was withdrawn");
-  Family<Gauge>& detector_reviews = gauges(registry, "runwarden_detector_reviews", "Reviews of the last 90 days in force, by detector and verdict");
+  Family<Gauge>& detector_reviews =
+      gauges(registry, "runwarden_detector_reviews", "Reviews of the last 90 days in force, by detector and verdict");
   Family<Gauge>& precision = gauges(registry, "runwarden_detector_precision",
                                     "Share of a detector's reviewed failures of the last 90 days that were right; NaN below 5 reviews");
-  Family<Gauge>& precision_low = gauges(registry, "runwarden_detector_precision_low", "Lower bound of its 95 % confidence interval (Wilson)");
-  Family<Gauge>& precision_high = gauges(registry, "runwarden_detector_precision_high", "Upper bound of its 95 % confidence interval (Wilson)");
+  Family<Gauge>& precision_low =
+      gauges(registry, "runwarden_detector_precision_low", "Lower bound of its 95 % confidence interval (Wilson)");
+  Family<Gauge>& precision_high =
+      gauges(registry, "runwarden_detector_precision_high", "Upper bound of its 95 % confidence interval (Wilson)");
 
   Family<Counter>& redactions = counter(registry, "runwarden_redactions_total", "Values redacted from client data, by rule");
 
@@ -228,7 +231,8 @@ void Metrics::Families::count(std::map<std::string, OfDetector, std::less<>>& co
 Metrics::Metrics() : families_(std::make_unique<Families>()) {
   families_->build_info.Add({{"version", RUNWARDEN_VERSION}}).Set(1);
   for (const char* const verdict : {"present", "absent", "unclear"}) families_->opinion_answers.Add({{"verdict", verdict}});
-  for (const char* const reason : {"connection_failed", "timeout", "unreadable_answer"}) families_->opinion_failures.Add({{"reason", reason}});
+  for (const char* const reason : {"connection_failed", "timeout", "unreadable_answer"})
+    families_->opinion_failures.Add({{"reason", reason}});
 }
 Metrics::~Metrics() = default;
 

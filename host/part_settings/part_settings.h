@@ -25,8 +25,8 @@ ingest::Ingest::Limits ingest_limits(const config::Settings& settings);
 // The Error names what of webhooks.allow is not understood.
 Result<webhooks::DispatchSettings> dispatch_settings(const config::Settings& settings);
 
-// Of a second opinion that is switched on. The Error names what is wrong, as the configuration calls it: a URL that is not taken, a key that
-// cannot be read, too little room for the prompts.
+// Of a second opinion that is switched on. The Error names what is wrong, as the configuration calls it: a URL that is not taken, a key
+// that cannot be read, too little room for the prompts.
 struct SecondOpinion {
   opinion::ModelEndpoint endpoint;
   opinion::WorkerSettings worker;

@@ -100,7 +100,8 @@ std::optional<model::TriageEntry> service_decision(const ClusterHead& head, cons
   if (change.found() == 0) return std::nullopt;
   if (model::regresses(triage, change.executed_ms)) return entry_of_service(model::TriageAction::regressed, {now_ms, change.newest.seq});
   if (triage.kind != model::Triage::Kind::ignored) return std::nullopt;
-  if (triage.until.at_ms && now_ms >= *triage.until.at_ms) return entry_of_service(model::TriageAction::ignore_ended, {*triage.until.at_ms, 0});
+  if (triage.until.at_ms && now_ms >= *triage.until.at_ms)
+    return entry_of_service(model::TriageAction::ignore_ended, {*triage.until.at_ms, 0});
   const auto is_new = [&](std::uint64_t mark) {
     return std::find(triage.false_alarm_marks.begin(), triage.false_alarm_marks.end(), mark) == triage.false_alarm_marks.end();
   };

@@ -11,7 +11,20 @@ namespace {
 namespace field {
 enum Cluster { fingerprint = 1, detector_key, title, count, waste, first, last, scores, severities, triage, rising_told = 20 };
 enum Triage { kind = 1, since, fixed, until_at, until_failures, until_share, failures_since, for_false_alarms, false_alarm_marks };
-enum Entry { entry_time = 1, entry_seq, action, author, note, fixed_by, entry_fixed, entry_until_at, entry_until_failures, entry_until_share, state, entry_for_false_alarms };
+enum Entry {
+  entry_time = 1,
+  entry_seq,
+  action,
+  author,
+  note,
+  fixed_by,
+  entry_fixed,
+  entry_until_at,
+  entry_until_failures,
+  entry_until_share,
+  state,
+  entry_for_false_alarms
+};
 enum Tail { at = 1, kinds, places };
 }  // namespace field
 
@@ -205,7 +218,8 @@ std::vector<TailItem> decode_tail(std::string_view key, std::string_view value) 
   std::vector<TailItem> items;
   items.reserve(kinds.size());
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (static_cast<std::uint8_t>(kinds[i]) > static_cast<std::uint8_t>(TailItem::Kind::failure)) throw BadValue("it has a record of an unknown kind");
+    if (static_cast<std::uint8_t>(kinds[i]) > static_cast<std::uint8_t>(TailItem::Kind::failure))
+      throw BadValue("it has a record of an unknown kind");
     items.push_back({static_cast<TailItem::Kind>(kinds[i]), at_ms, {static_cast<std::int64_t>(places[i * 2]), places[i * 2 + 1]}});
   }
   return items;

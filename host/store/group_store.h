@@ -1,5 +1,6 @@
 // Groups of failures, their triage, and the counts that the page draws: the read interface of a store. Part of Store; any thread. Nothing
-// here walks failures or runs, but for about a second at each end of a span: they are counted when they are committed. Calls throw StoreError.
+// here walks failures or runs, but for about a second at each end of a span: they are counted when they are committed. Calls throw
+// StoreError.
 #pragma once
 
 #include <cstddef>
@@ -117,8 +118,8 @@ class GroupStore {
   // Runs received before that one, in its own entry of kShareEntryMs. Nothing: there are more than `most`, and they were not counted.
   virtual std::optional<AffectedRuns> runs_just_before(model::TenantId tenant, const model::RecordKey& run, std::size_t most) = 0;
 
-  // One count per bucket, together exactly what the span contains. An entry of 2^10 ms or, in long spans, more belongs to the bucket that it
-  // begins in. The buckets cover the span.
+  // One count per bucket, together exactly what the span contains. An entry of 2^10 ms or, in long spans, more belongs to the bucket that
+  // it begins in. The buckets cover the span.
   virtual std::vector<std::uint64_t> failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span,
                                                      const TimeBuckets& buckets) = 0;
   virtual std::vector<std::uint64_t> run_buckets(model::TenantId tenant, const Span& span, const TimeBuckets& buckets) = 0;

@@ -5,7 +5,8 @@
 namespace runwarden::store {
 namespace {
 
-void check_subtree(LedgerReader& reader, unsigned height, std::uint64_t number, const ledger::Hash& root, std::vector<std::string>& faults) {
+void check_subtree(LedgerReader& reader, unsigned height, std::uint64_t number, const ledger::Hash& root,
+                   std::vector<std::string>& faults) {
   const std::string which = "the root of the complete subtree of height " + std::to_string(height) + " that it completes ";
   try {
     const auto kept = reader.subtree(height, number);

@@ -94,7 +94,8 @@ std::vector<ledger::EntryLine> read_entries(LedgerReader& reader, std::uint64_t 
   return lines;
 }
 
-Result<LedgerProof> prove_entry(LedgerReader& reader, const std::optional<EntryName>& found, std::string_view id, SignedCheckpoint checkpoint) {
+Result<LedgerProof> prove_entry(LedgerReader& reader, const std::optional<EntryName>& found, std::string_view id,
+                                SignedCheckpoint checkpoint) {
   const std::string named = "\"" + std::string(id.substr(0, 256)) + "\"";
   if (!found) return not_found("no run, failure, change or policy revision " + named);
   const auto record = reader.record(found->kind, found->name);

@@ -79,7 +79,8 @@ struct EntryName {
   RecordName name;
 };
 // Proves an entry under a checkpoint: the entry and its path. `id`: what errors call the record. Without `found`, there is no such record.
-Result<LedgerProof> prove_entry(LedgerReader& reader, const std::optional<EntryName>& found, std::string_view id, SignedCheckpoint checkpoint);
+Result<LedgerProof> prove_entry(LedgerReader& reader, const std::optional<EntryName>& found, std::string_view id,
+                                SignedCheckpoint checkpoint);
 // As LedgerStore::consistency(), for a ledger of that size.
 Result<std::vector<ledger::Hash>> prove_consistency(LedgerReader& reader, std::uint64_t from, std::uint64_t to, std::uint64_t size);
 // Whether this ledger begins with the published tree `told`.

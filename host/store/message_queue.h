@@ -51,7 +51,8 @@ class MessageQueue {
   virtual std::vector<model::Endpoint> read_endpoints(model::TenantId tenant) = 0;
   virtual void put_endpoint(model::TenantId tenant, const model::Endpoint& endpoint) = 0;
   // `before` is null for a new delivery.
-  virtual void put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before, const model::Delivery& after) = 0;
+  virtual void put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before,
+                            const model::Delivery& after) = 0;
   virtual void erase_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery& delivery) = 0;
 
  private:

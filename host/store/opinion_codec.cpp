@@ -115,7 +115,8 @@ model::Opinion decode_opinion(std::string_view key, std::string_view value) {
 }
 
 std::size_t stored_bytes(const model::Opinion& opinion) {
-  return kRowsBytes + opinion.run_id.size() + opinion.rule.size() + opinion.reason.size() + opinion.review.size() + opinion.last_error.size();
+  return kRowsBytes + opinion.run_id.size() + opinion.rule.size() + opinion.reason.size() + opinion.review.size() +
+         opinion.last_error.size();
 }
 
 }  // namespace runwarden::store

@@ -76,7 +76,21 @@ enum Failure {
   failure_reviewed
 };
 enum FailureBody { failure_json = 1 };
-enum Key { key_id = 1, tenant, tenant_name, key_name, may_ingest, may_read, digest, created, expires, revoked, last_used, revoked_at_once, may_manage };
+enum Key {
+  key_id = 1,
+  tenant,
+  tenant_name,
+  key_name,
+  may_ingest,
+  may_read,
+  digest,
+  created,
+  expires,
+  revoked,
+  last_used,
+  revoked_at_once,
+  may_manage
+};
 enum RecordKey { place_time = 1, place_seq };
 }  // namespace field
 

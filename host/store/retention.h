@@ -48,7 +48,9 @@ struct Expired {
     events += other.events;
     more = other.more;
   }
-  std::uint64_t total() const { return runs + failures + changes + policies + idempotency_keys + crash_marks + triage + deliveries + reviews; }
+  std::uint64_t total() const {
+    return runs + failures + changes + policies + idempotency_keys + crash_marks + triage + deliveries + reviews;
+  }
 };
 
 // As receipts of purges show them.

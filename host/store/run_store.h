@@ -83,7 +83,8 @@ class RunStore {
   // The same without their documents, which may be large.
   std::vector<model::PolicyInForce> in_force_at(model::TenantId tenant, std::int64_t at_ms) {
     std::vector<model::PolicyInForce> in_force;
-    for (model::PolicyRecord& one : policies_at(tenant, at_ms)) in_force.push_back({std::move(one.policy), std::move(one.revision), one.content});
+    for (model::PolicyRecord& one : policies_at(tenant, at_ms))
+      in_force.push_back({std::move(one.policy), std::move(one.revision), one.content});
     return in_force;
   }
 

@@ -81,7 +81,8 @@ class WebhookStore {
     std::uint64_t queued = 0;
     std::optional<model::RecordKey> next;
   };
-  virtual Replayed replay_dead(model::TenantId tenant, const model::RecordKey& endpoint, const model::RecordKey& from, std::size_t most) = 0;
+  virtual Replayed replay_dead(model::TenantId tenant, const model::RecordKey& endpoint, const model::RecordKey& from,
+                               std::size_t most) = 0;
 
   // Of all tenants, including disabled ones.
   virtual std::vector<TenantEndpoint> all_endpoints() = 0;

@@ -166,7 +166,8 @@ Result<ReplayRequest> read_replay(std::string_view body) {
       if (text != "dead") faults.add("/state", "invalid", "must be dead");
     }
   }
-  if (faults.none() && request.delivery_id.empty() && !since_ms) faults.add("/deliveryId", "missing", "is missing; send it, or since with state dead");
+  if (faults.none() && request.delivery_id.empty() && !since_ms)
+    faults.add("/deliveryId", "missing", "is missing; send it, or since with state dead");
   if (faults.none() && !request.delivery_id.empty() && (since_ms || state)) {
     faults.add("/deliveryId", "not_allowed", "cannot be combined with since and state");
   }

@@ -195,7 +195,11 @@ std::string standard(const Addressee& to, const model::Message& message, const F
     add_or_null(out, "failure", failure);
     out.key("cluster");
     if (message.cluster) {
-      out.begin_object().key("clusterId").string(model::cluster_id(message.cluster->key)).key("state").string(model::name(message.cluster->state));
+      out.begin_object()
+          .key("clusterId")
+          .string(model::cluster_id(message.cluster->key))
+          .key("state")
+          .string(model::name(message.cluster->state));
       out.key("count").integer(static_cast<std::int64_t>(message.cluster->count));
       out.key("firstSeen").string(format_time(message.cluster->first_ms)).end_object();
     } else {

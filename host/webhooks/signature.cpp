@@ -27,8 +27,8 @@ std::string signature(std::string_view secret, std::string_view id, std::int64_t
   text.append(".").append(std::to_string(timestamp_s)).append(".").append(body);
   std::array<unsigned char, EVP_MAX_MD_SIZE> mac{};
   unsigned size = 0;
-  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), reinterpret_cast<const unsigned char*>(text.data()), text.size(), mac.data(),
-       &size);
+  HMAC(EVP_sha256(), secret.data(), static_cast<int>(secret.size()), reinterpret_cast<const unsigned char*>(text.data()), text.size(),
+       mac.data(), &size);
   return "v1," + bytes_to_base64({reinterpret_cast<const char*>(mac.data()), size});
 }
 

@@ -468,7 +468,8 @@ class RequestReader final : public JsonEvents {
   bool take_parent(const JsonScalar& value) {
     take_id(value, kSpanIdDigits, span_.parent_span_id);
     const bool is_zero = value.text.find_first_not_of('0') == std::string::npos;
-    const bool no_parent = value.type == JsonScalar::Type::string && (value.text.empty() || (value.text.size() == kSpanIdDigits && is_zero));
+    const bool no_parent =
+        value.type == JsonScalar::Type::string && (value.text.empty() || (value.text.size() == kSpanIdDigits && is_zero));
     bad_parent_ = span_.parent_span_id.empty() && !no_parent;
     return true;
   }

@@ -48,7 +48,8 @@ std::string_view role_of(std::string_view word) {
 std::string_view said_role(const AnyValue& map) {
   if (const auto role = text_member(map, "role"); !role.empty()) return role_of(role);
   const AnyValue* const id = map.member("id");
-  if (map.member("lc") != nullptr && id != nullptr && !id->items.empty() && id->items.back().is_text()) return role_of(id->items.back().text);
+  if (map.member("lc") != nullptr && id != nullptr && !id->items.empty() && id->items.back().is_text())
+    return role_of(id->items.back().text);
   const auto type = text_member(map, "type");
   if (type == "human" || type == "ai" || type == "system" || type == "tool") return role_of(type);
   return {};
@@ -76,7 +77,8 @@ class CallList {
 
   // Adds a call, in any of its known shapes. False if the object is not a call.
   bool add_if_call(const AnyValue& map) {
-    if (const AnyValue* const wrapped = map.member("tool_call"); wrapped != nullptr && wrapped->kind == Kind::map) return add_if_call(*wrapped);
+    if (const AnyValue* const wrapped = map.member("tool_call"); wrapped != nullptr && wrapped->kind == Kind::map)
+      return add_if_call(*wrapped);
     for (const std::string_view wrapper : {"function", "functionCall", "function_call"}) {
       const AnyValue* const inner = map.member(wrapper);
       if (inner == nullptr || inner->kind != Kind::map) continue;
@@ -215,7 +217,8 @@ class Reader {
   }
 
   void add_map(const AnyValue& map, int level) {
-    if (const AnyValue* const wrapped = map.member("message"); wrapped != nullptr && wrapped->kind == Kind::map) return add(*wrapped, level + 1);
+    if (const AnyValue* const wrapped = map.member("message"); wrapped != nullptr && wrapped->kind == Kind::map)
+      return add(*wrapped, level + 1);
     if (is_message(map)) return add_message(map, level);
     const std::string_view outer = role_;
     if (const auto said = said_role(map); !said.empty()) role_ = said;
@@ -224,8 +227,9 @@ class Reader {
   }
 
   void add_inner(const AnyValue& map, int level) {
-    for (const std::string_view list : {"messages", "contents", "generations", "choices", "update", "kwargs", "input", "inputs", "question", "query",
-                                        "prompt", "output", "outputs", "result", "answer", "response", "text", "message", "content"}) {
+    for (const std::string_view list :
+         {"messages", "contents", "generations", "choices", "update", "kwargs", "input", "inputs", "question", "query", "prompt", "output",
+          "outputs", "result", "answer", "response", "text", "message", "content"}) {
       const AnyValue* const inner = map.member(list);
       if (inner == nullptr || inner->kind == Kind::null) continue;
       const std::size_t before = messages_.size();

@@ -118,7 +118,8 @@ std::string_view error_message(const AnyValue& value, Arena& arena) {
   if (value.kind == AnyValue::Kind::map) {
     for (const std::string_view name : {"error", "message"}) {
       const AnyValue* const inner = value.member(name);
-      if (inner != nullptr && inner->kind != AnyValue::Kind::null) return inner->kind == AnyValue::Kind::map ? error_message(*inner, arena) : text_of(*inner, arena);
+      if (inner != nullptr && inner->kind != AnyValue::Kind::null)
+        return inner->kind == AnyValue::Kind::map ? error_message(*inner, arena) : text_of(*inner, arena);
     }
     return text_of(value, arena);
   }
@@ -190,7 +191,8 @@ class Extraction {
     if (!row.scope.empty() && row.scope != origin_.scope) return nullptr;
     const AnyValue* const found = row.attribute == "span.name" ? &name_ : attributes_.find(row.attribute);
     if (found == nullptr) return nullptr;
-    const bool has_one = std::any_of(row.with.begin(), row.with.end(), [&](const std::string& one) { return attributes_.find(one) != nullptr; });
+    const bool has_one =
+        std::any_of(row.with.begin(), row.with.end(), [&](const std::string& one) { return attributes_.find(one) != nullptr; });
     if (!row.with.empty() && !has_one) return nullptr;
     Scratch scratch;
     std::string_view text = text_of(*found, scratch.get());

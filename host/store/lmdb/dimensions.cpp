@@ -160,7 +160,8 @@ void DimensionChanges::add_to(SeriesChanges& series) {
   for (auto& [of, dimensions] : stretches_) {
     for (auto& [dimension, stretch] : dimensions) {
       for (auto& [value, row] : stretch.rows) {
-        for (const auto& [entry, runs] : row.entries) series.add(of.first, runs_series(row.half), kFinestOfRuns, entry << kFinestOfRuns, runs);
+        for (const auto& [entry, runs] : row.entries)
+          series.add(of.first, runs_series(row.half), kFinestOfRuns, entry << kFinestOfRuns, runs);
         row.entries.clear();
       }
     }
@@ -232,7 +233,8 @@ void DimensionChanges::write(WriteTxn& txn, const Tables& tables, const StretchP
     const KeyBytes key = row_key(head, value);
     txn.put(tables.dimensions.handle, key, encode_value_row(key, row.kept));
   }
-  if (after.values != stretch.kept.values || after.runs != stretch.kept.runs) txn.put(tables.dimensions.handle, head, encode_stretch(head, after));
+  if (after.values != stretch.kept.values || after.runs != stretch.kept.runs)
+    txn.put(tables.dimensions.handle, head, encode_stretch(head, after));
 }
 
 std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, model::TenantId tenant, const std::optional<Span>& span,
@@ -270,7 +272,8 @@ std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, 
   return rows.take();
 }
 
-std::optional<model::RecordKey> first_run_with(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Dimension& dimension) {
+std::optional<model::RecordKey> first_run_with(const Txn& txn, const Tables& tables, model::TenantId tenant,
+                                               const model::Dimension& dimension) {
   const Table& table = tables.dimensions;
   const KeyBytes prefix = dimension_prefix(tenant, dimension.name);
   Cursor cursor(txn, table.handle);

@@ -86,6 +86,7 @@ class DimensionChanges {
 // Values with runs in the stretches that overlap the span, by dimension; at most `most` of each, those with the most runs.
 std::vector<DimensionRow> read_dimensions(const Txn& txn, const Tables& tables, model::TenantId tenant, const std::optional<Span>& span,
                                           std::size_t most);
-std::optional<model::RecordKey> first_run_with(const Txn& txn, const Tables& tables, model::TenantId tenant, const model::Dimension& dimension);
+std::optional<model::RecordKey> first_run_with(const Txn& txn, const Tables& tables, model::TenantId tenant,
+                                               const model::Dimension& dimension);
 
 }  // namespace runwarden::store

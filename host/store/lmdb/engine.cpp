@@ -95,18 +95,47 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock, std::op
       clock_(clock),
       env_({.folder = settings.path, .map_size = settings.map_size, .databases = kMostTables, .machine = settings.machine}),
       room_(env_, clock),
-      groups_({env_, tables_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
+      groups_({env_, tables_,
+               [this](const std::function<void()>& work) {
+                 naming_damage([&] {
+                   work();
+                   return Nothing{};
+                 });
+               },
                [this](std::size_t most) { return build_some(most); }, settings_.listener.on_unreadable}),
-      webhooks_({env_, tables_, clock_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
-                 [this](const std::function<void(WriteTxn&)>& work) { write_numbered(work); },
-                 settings_.listener.on_unreadable},
+      webhooks_({env_, tables_, clock_,
+                 [this](const std::function<void()>& work) {
+                   naming_damage([&] {
+                     work();
+                     return Nothing{};
+                   });
+                 },
+                 [this](const std::function<void(WriteTxn&)>& work) { write_numbered(work); }, settings_.listener.on_unreadable},
                 {[this] { return next_seq(); }, settings.max_pending_messages}),
-      reviews_({env_, tables_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
+      reviews_({env_, tables_,
+                [this](const std::function<void()>& work) {
+                  naming_damage([&] {
+                    work();
+                    return Nothing{};
+                  });
+                },
                 settings_.listener.on_unreadable}),
-      opinions_({env_, tables_, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
+      opinions_({env_, tables_,
+                 [this](const std::function<void()>& work) {
+                   naming_damage([&] {
+                     work();
+                     return Nothing{};
+                   });
+                 },
                  [this](const std::function<void(WriteTxn&)>& work) { write_numbered(work); }, [this] { return next_seq(); },
                  settings_.listener.on_unreadable}),
-      ledger_({env_, tables_, clock_, settings.path, [this](const std::function<void()>& work) { naming_damage([&] { work(); return Nothing{}; }); },
+      ledger_({env_, tables_, clock_, settings.path,
+               [this](const std::function<void()>& work) {
+                 naming_damage([&] {
+                   work();
+                   return Nothing{};
+                 });
+               },
                [this](const std::function<void(WriteTxn&)>& work) { write_numbered(work); }, webhooks_.rules()}) {
   open_tables(env_, tables_);
   settle_format(env_, tables_, settings.if_older);
@@ -142,7 +171,8 @@ SealedWrite LmdbEngine::seal(Write write) {
     for (const EventsWrite& trace : traces->traces) std::ranges::move(seal_events(trace), std::back_inserter(sealed.sealed));
   }
   const bool has_entry = ledger_state_.load(std::memory_order_relaxed) == LedgerState::on;
-  if (const auto* const change = std::get_if<ChangeWrite>(&sealed.write); change && has_entry) sealed.entry = prepare_change(change->change);
+  if (const auto* const change = std::get_if<ChangeWrite>(&sealed.write); change && has_entry)
+    sealed.entry = prepare_change(change->change);
   auto* const run = std::get_if<RunWrite>(&sealed.write);
   if (run == nullptr) return sealed;
   sealed.sealed = seal_run(*run);

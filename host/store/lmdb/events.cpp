@@ -50,7 +50,9 @@ Target find_target(WriteBatch& batch, const EventsWrite& write) {
 }
 
 NewEvents new_events(WriteBatch& batch, const EventsWrite& write, const Target& target) {
-  const auto is_seen = [&](std::string_view half) { return batch.txn.get(batch.tables.events.handle, event_id_key(target.place, half)).has_value(); };
+  const auto is_seen = [&](std::string_view half) {
+    return batch.txn.get(batch.tables.events.handle, event_id_key(target.place, half)).has_value();
+  };
   return new_events(write, batch.sealed, target.stored ? &*target.stored : nullptr, is_seen);
 }
 
@@ -299,7 +301,8 @@ WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
   enter_dimensions(batch, place, write.run.dimensions);
   enter_affected(batch, place, write.run.dimensions, failures);
   const std::function<void(const std::string&)> reported_before;
-  const EventsBeyond rest = erase_chunks(batch, {batch.txn, batch.tables, place, stored->buffering->total, reported_before}, write.claim->upto);
+  const EventsBeyond rest =
+      erase_chunks(batch, {batch.txn, batch.tables, place, stored->buffering->total, reported_before}, write.claim->upto);
   if (write.claim->upto > 0) batch.txn.put(batch.tables.events.handle, part_key(place, EventPart::packed), batch.sealed.back());
   if (stored->buffering->total > write.claim->upto) {
     begin_next(batch, write, *stored, rest);

@@ -224,7 +224,8 @@ std::vector<std::uint64_t> LmdbGroupStore::run_buckets(model::TenantId tenant, c
   });
 }
 
-std::vector<model::TriageEntry> LmdbGroupStore::triage_history(model::TenantId tenant, const model::ClusterKey& cluster, const Range& range) {
+std::vector<model::TriageEntry> LmdbGroupStore::triage_history(model::TenantId tenant, const model::ClusterKey& cluster,
+                                                               const Range& range) {
   return reading([&](const Txn& txn) {
     std::vector<model::TriageEntry> entries;
     const Table& table = parts_.tables.triage;

@@ -59,7 +59,8 @@ std::vector<std::uint64_t> false_alarm_marks(const Txn& txn, const Tables& table
   Cursor cursor(txn, tables.fingerprints.handle);
   bool more = cursor.before(KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0}));
   std::size_t seen = 0;
-  for (; more && cursor.key().starts_with(prefix.view()) && seen < kMostFalseAlarms && marks.size() < kMostMarks; more = cursor.previous()) {
+  for (; more && cursor.key().starts_with(prefix.view()) && seen < kMostFalseAlarms && marks.size() < kMostMarks;
+       more = cursor.previous()) {
     if (!is_false_alarm_row(cursor.value())) continue;
     ++seen;
     const KeyBytes key = KeyBytes().u32(tenant).bytes(cursor.key().substr(kRowKeyBytes));
@@ -197,7 +198,8 @@ class HeadWriter {
   // A group is ignored while all of its failures are false alarms.
   void review(ClusterHead& head, const ClusterChange& change) {
     const Half& key = head.cluster.key;
-    const auto entry = review_decision(head, change, batch_.times.now_ms, [&] { return all_are_false_alarms(txn_, tables_, tenant_, key); });
+    const auto entry =
+        review_decision(head, change, batch_.times.now_ms, [&] { return all_are_false_alarms(txn_, tables_, tenant_, key); });
     const bool ends = entry && entry->action == model::TriageAction::ignore_ended;
     if (entry) note(head, *entry, ends ? newest_failure(txn_, tables_, tenant_, key) : std::nullopt);
     if (!ends && needs_marks(head, change)) head.cluster.triage.false_alarm_marks = false_alarm_marks(txn_, tables_, tenant_, key);

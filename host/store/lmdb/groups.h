@@ -52,7 +52,8 @@ struct Affected {
   void add(const model::FailureRecord& failure);
 };
 // The failures of a run that are still in their table, except `but`. Leaves out false alarms and failures of detectors on trial.
-Affected affected_by(const Txn& txn, const Tables& tables, model::TenantId tenant, const StoredRun& stored, const model::RecordKey* but = nullptr);
+Affected affected_by(const Txn& txn, const Tables& tables, model::TenantId tenant, const StoredRun& stored,
+                     const model::RecordKey* but = nullptr);
 
 // Writes all that the batch gathered: counts, groups and the commit log. Call before the commit.
 void flush(WriteBatch& batch);

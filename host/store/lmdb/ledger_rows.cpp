@@ -8,7 +8,8 @@
 namespace runwarden::store {
 namespace {
 
-std::optional<EntryBody> run_body_of(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view name, ledger::CameBy came) {
+std::optional<EntryBody> run_body_of(const Txn& txn, const Tables& tables, model::TenantId tenant, std::string_view name,
+                                     ledger::CameBy came) {
   const model::RecordKey place = place_in(name);
   const std::uint32_t revision = revision_in(name);
   auto stored = read_run(txn, tables, tenant, place);

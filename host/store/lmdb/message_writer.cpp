@@ -58,10 +58,12 @@ void MessageWriter::put_endpoint(model::TenantId tenant, const model::Endpoint& 
   txn_.put(tables_.endpoints.handle, key, encode_endpoint(key, endpoint));
 }
 
-void MessageWriter::put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before, const model::Delivery& after) {
+void MessageWriter::put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before,
+                                 const model::Delivery& after) {
   const KeyBytes key = delivery_key(tenant, endpoint.key.seq, after.key);
   txn_.put(tables_.deliveries.handle, key, encode_delivery(key, after));
-  if (before != nullptr && before->state == model::DeliveryState::pending) txn_.erase(tables_.outbox.handle, outbox_key(tenant, endpoint.key.seq, *before));
+  if (before != nullptr && before->state == model::DeliveryState::pending)
+    txn_.erase(tables_.outbox.handle, outbox_key(tenant, endpoint.key.seq, *before));
   if (after.state != model::DeliveryState::pending) return;
   const KeyBytes due = outbox_key(tenant, endpoint.key.seq, after);
   txn_.put(tables_.outbox.handle, due, encode_queued(due, after.key.time_ms));

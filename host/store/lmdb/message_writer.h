@@ -35,12 +35,14 @@ std::optional<model::Delivery> read_delivery(const Txn& txn, const Tables& table
 // Writes the messages of one transaction.
 class MessageWriter final : public MessageQueue {
  public:
-  MessageWriter(WriteTxn& txn, const Tables& tables, const Rules& rules, std::int64_t now_ms) : MessageQueue(rules, now_ms), txn_(txn), tables_(tables) {}
+  MessageWriter(WriteTxn& txn, const Tables& tables, const Rules& rules, std::int64_t now_ms)
+      : MessageQueue(rules, now_ms), txn_(txn), tables_(tables) {}
 
  private:
   std::vector<model::Endpoint> read_endpoints(model::TenantId tenant) override;
   void put_endpoint(model::TenantId tenant, const model::Endpoint& endpoint) override;
-  void put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before, const model::Delivery& after) override;
+  void put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before,
+                    const model::Delivery& after) override;
   void erase_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery& delivery) override;
 
   WriteTxn& txn_;

@@ -174,7 +174,8 @@ WriteResult write_reviews(WriteBatch& batch, const ReviewWrite& write) {
   for (const model::Review& review : write.reviews) {
     const KeyBytes key = place_key(write.tenant, review.key);
     put_review(batch, write.tenant, review, encode_review(key, review));
-    if (batch.ledger) batch.ledger->append_decision(write.tenant, place_name(review.key), ledger::decision_of(review), ledger::CameBy::itself);
+    if (batch.ledger)
+      batch.ledger->append_decision(write.tenant, place_name(review.key), ledger::decision_of(review), ledger::CameBy::itself);
     settle_reviewed(batch, write.tenant, review);
   }
   if (!write.reviews.empty()) {

@@ -123,7 +123,8 @@ ValueKey value_key(const Half& value) {
 SeriesRow decode_series_row(std::string_view key, std::string_view value) {
   const std::string_view bytes = open_row(key, value);
   SeriesRow row{read_be(bytes, 0, 8), {}};
-  for (std::size_t at = kCountBytes; at < bytes.size(); at += kWithBytes) row.with.emplace_back(read_be(bytes, at, 8), read_be(bytes, at + 8, 8));
+  for (std::size_t at = kCountBytes; at < bytes.size(); at += kWithBytes)
+    row.with.emplace_back(read_be(bytes, at, 8), read_be(bytes, at + 8, 8));
   return row;
 }
 

@@ -236,7 +236,8 @@ std::vector<model::Delivery> LmdbWebhookStore::due(const TenantEndpoint& to, std
          more = cursor.next()) {
       if (read_time(cursor.key(), kEndpointKeyBytes) > now_ms) break;
       try {
-        const std::int64_t queued_ms = decoded(parts_.tables.outbox, cursor.key(), [&] { return decode_queued(cursor.key(), cursor.value()); });
+        const std::int64_t queued_ms =
+            decoded(parts_.tables.outbox, cursor.key(), [&] { return decode_queued(cursor.key(), cursor.value()); });
         const model::RecordKey key{queued_ms, read_be(cursor.key(), kEndpointKeyBytes + 8, 8)};
         if (auto delivery = read_delivery(txn, parts_.tables, delivery_key(to.tenant, seq, key), BodyToo::yes)) {
           found.push_back(std::move(*delivery));
@@ -291,14 +292,16 @@ std::optional<std::int64_t> LmdbWebhookStore::oldest_pending_ms(const TenantEndp
     };
     Cursor cursor(txn, parts_.tables.outbox.handle);
     std::size_t looked = 0;
-    for (bool more = cursor.at_or_after(prefix); more && looked < kMostAged && cursor.key().starts_with(prefix.view()); more = cursor.next()) {
+    for (bool more = cursor.at_or_after(prefix); more && looked < kMostAged && cursor.key().starts_with(prefix.view());
+         more = cursor.next()) {
       ++looked;
       look(cursor);
     }
     if (looked < kMostAged) return oldest;
     looked = 0;
     const KeyBytes beyond = KeyBytes(prefix).u64(~std::uint64_t{0}).u64(~std::uint64_t{0});
-    for (bool more = cursor.before(beyond); more && looked < kMostAged && cursor.key().starts_with(prefix.view()); more = cursor.previous()) {
+    for (bool more = cursor.before(beyond); more && looked < kMostAged && cursor.key().starts_with(prefix.view());
+         more = cursor.previous()) {
       ++looked;
       look(cursor);
     }

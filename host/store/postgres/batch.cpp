@@ -104,7 +104,12 @@ SubjectOf run_subject_of(const OpinionWrite& write) {
 }  // namespace
 
 struct Batch::State {
-  State(std::span<const SealedWrite> all, std::span<WriteResult> into, BatchRules by) : writes(all), results(into), rules(std::move(by)), ledger(rules.now_ms, rules.ledger), asks_for_ledger(rules.ledger != nullptr && !ledger.is_on()) {}
+  State(std::span<const SealedWrite> all, std::span<WriteResult> into, BatchRules by)
+      : writes(all),
+        results(into),
+        rules(std::move(by)),
+        ledger(rules.now_ms, rules.ledger),
+        asks_for_ledger(rules.ledger != nullptr && !ledger.is_on()) {}
 
   enum class Guess : std::uint8_t { no, yes };
 
@@ -219,8 +224,8 @@ struct Batch::State {
   std::vector<AnswerRow> answer_rows(bool of_decisions) const;
   std::vector<Connection::Statement> begin() const;
   bool has_effects() const {
-    return !effects.runs_left.empty() || !effects.runs_entered.empty() || !effects.failures_removed.empty() || !effects.failures_added.empty() ||
-           !effects.failures_reviewed.empty() || !effects.decisions.empty();
+    return !effects.runs_left.empty() || !effects.runs_entered.empty() || !effects.failures_removed.empty() ||
+           !effects.failures_added.empty() || !effects.failures_reviewed.empty() || !effects.decisions.empty();
   }
 };
 
@@ -816,7 +821,8 @@ WriteResult Batch::State::decide(const CanaryWrite&, std::span<const std::string
 
 WriteResult Batch::State::decide(const TriageWrite& write, std::span<const std::string>, WriteResult& result) {
   const KnownAnswer* const answer = answer_to(write.tenant, write.idempotency);
-  if (answer != nullptr && answer->answered.idempotency.content != write.idempotency->content) return {Outcome::idempotency_conflict, {}, {}};
+  if (answer != nullptr && answer->answered.idempotency.content != write.idempotency->content)
+    return {Outcome::idempotency_conflict, {}, {}};
   effects.decisions.push_back({&write, &result, answer != nullptr});
   if (answer != nullptr) return {Outcome::replayed, {}, {}};
   remember(write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::triage, .record = write.entry.key});
@@ -913,7 +919,8 @@ WriteResult Batch::State::decide(const OpinionWrite& write, std::span<const std:
   WriteResult result;
   const TenantKey at{write.tenant, write.opinion.key};
   const auto asked = found.opinions.find(at);
-  result.not_there = asked == found.opinions.end() || asked->second.state != model::OpinionState::waiting || asked->second.token != write.opinion.token;
+  result.not_there =
+      asked == found.opinions.end() || asked->second.state != model::OpinionState::waiting || asked->second.token != write.opinion.token;
   if (result.not_there) return result;
   KnownRun& run = known({write.tenant, write.opinion.run_id});
   if (!run.unreadable.empty()) return unavailable(run.unreadable);

@@ -22,7 +22,8 @@ constexpr std::string_view kInsertHeads =
 constexpr std::string_view kInsertSpelledHeads =
     "INSERT INTO runwarden.head(tenant, run_id, time_ms, seq)"
     " SELECT u.tenant, u.run_id, coalesce(r.time_ms, u.time_ms), coalesce(r.seq, u.seq)"
-    " FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) u(tenant, run_id, time_ms, seq, at_ms, at_seq)"
+    " FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[]) u(tenant, run_id, time_ms, seq, at_ms, "
+    "at_seq)"
     " LEFT JOIN runwarden.run r ON r.tenant = u.tenant AND r.time_ms = u.at_ms AND r.seq = u.at_seq AND r.run_id = u.run_id"
     " ORDER BY u.tenant, u.run_id COLLATE \"C\" ON CONFLICT DO NOTHING RETURNING tenant, run_id, time_ms, seq";
 // Heads that existed before. This transaction already has the locks of the rows that it inserted.
@@ -46,7 +47,8 @@ constexpr std::string_view kReadAnswers =
     " WHEN 2 THEN (SELECT c.body FROM runwarden.change c WHERE c.tenant = i.tenant AND c.time_ms = i.time_ms AND c.seq = i.seq)"
     " WHEN 3 THEN (SELECT p.body FROM runwarden.policy p WHERE p.tenant = i.tenant AND p.time_ms = i.time_ms AND p.seq = i.seq)"
     " WHEN 4 THEN NULL WHEN 5 THEN NULL"
-    " ELSE (SELECT CASE WHEN r.state <> 0 THEN r.body ELSE (SELECT o.body FROM runwarden.open_run o WHERE o.tenant = i.tenant AND o.time_ms = i.time_ms"
+    " ELSE (SELECT CASE WHEN r.state <> 0 THEN r.body ELSE (SELECT o.body FROM runwarden.open_run o WHERE o.tenant = i.tenant AND "
+    "o.time_ms = i.time_ms"
     " AND o.seq = i.seq) END FROM runwarden.run r WHERE r.tenant = i.tenant AND r.time_ms = i.time_ms AND r.seq = i.seq) END"
     " FROM unnest($1::int[], $2::bytea[]) u(tenant, identity) JOIN runwarden.idempotency i USING (tenant, identity)";
 constexpr std::string_view kReadSeen =
@@ -59,13 +61,15 @@ constexpr std::string_view kStoreNew =
     "INSERT INTO runwarden.event_id(tenant, time_ms, seq, half) SELECT * FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::bytea[])"
     " ON CONFLICT DO NOTHING RETURNING tenant, time_ms, seq, half";
 constexpr std::string_view kInsertPolicyHeads =
-    "INSERT INTO runwarden.policy_head(tenant, policy, highest) SELECT u.tenant, u.policy, -1 FROM unnest($1::int[], $2::text[]) u(tenant, policy)"
+    "INSERT INTO runwarden.policy_head(tenant, policy, highest) SELECT u.tenant, u.policy, -1 FROM unnest($1::int[], $2::text[]) u(tenant, "
+    "policy)"
     " ON CONFLICT DO NOTHING";
 constexpr std::string_view kLockPolicyHeads =
     "SELECT h.tenant, h.policy, h.highest::text FROM unnest($1::int[], $2::text[]) u(tenant, policy)"
     " JOIN runwarden.policy_head h USING (tenant, policy) ORDER BY h.tenant, h.policy FOR UPDATE OF h";
 constexpr std::string_view kReadRevisions =
-    "SELECT p.tenant, p.policy, p.revision, p.time_ms, p.seq, p.body FROM unnest($1::int[], $2::text[], $3::text[]) u(tenant, policy, revision)"
+    "SELECT p.tenant, p.policy, p.revision, p.time_ms, p.seq, p.body FROM unnest($1::int[], $2::text[], $3::text[]) u(tenant, policy, "
+    "revision)"
     " JOIN runwarden.policy p USING (tenant, policy, revision)";
 // Comes after the locks of these policies. Whoever finds a higher number takes a new start, whose numbers are above all others.
 constexpr std::string_view kFindLater =
@@ -78,7 +82,8 @@ constexpr std::string_view kLockFailures =
     "SELECT f.tenant, f.time_ms, f.seq, f.shadow, f.body FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
     " JOIN runwarden.failure f USING (tenant, time_ms, seq) ORDER BY f.tenant, f.time_ms, f.seq FOR UPDATE OF f";
 constexpr std::string_view kReadLastReviews =
-    "SELECT u.tenant, u.time_ms, u.seq, v.time_ms, v.seq, v.verdict FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
+    "SELECT u.tenant, u.time_ms, u.seq, v.time_ms, v.seq, v.verdict FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, "
+    "seq)"
     " CROSS JOIN LATERAL (SELECT w.time_ms, w.seq, w.verdict FROM runwarden.review w WHERE w.tenant = u.tenant AND w.failure_ms = u.time_ms"
     " AND w.failure_seq = u.seq ORDER BY w.time_ms DESC, w.seq DESC LIMIT 1) v";
 constexpr std::string_view kFindRuns =
@@ -98,13 +103,15 @@ constexpr std::string_view kReadSubjects =
 constexpr std::string_view kReadBeyond =
     "SELECT e.tenant, e.time_ms, e.seq, e.first, e.count, e.received_ms, e.bytes, CASE WHEN e.first < u.upto THEN e.body ELSE '' END"
     " FROM unnest($1::int[], $2::bigint[], $3::bigint[], $4::int[]) u(tenant, time_ms, seq, upto)"
-    " JOIN runwarden.event e ON e.tenant = u.tenant AND e.time_ms = u.time_ms AND e.seq = u.seq WHERE e.first + e.count > u.upto AND e.first >= 0"
+    " JOIN runwarden.event e ON e.tenant = u.tenant AND e.time_ms = u.time_ms AND e.seq = u.seq WHERE e.first + e.count > u.upto AND "
+    "e.first >= 0"
     " ORDER BY e.first";
 constexpr std::string_view kReadFailures =
     "SELECT f.tenant, f.time_ms, f.seq, f.body FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
     " JOIN runwarden.failure f USING (tenant, time_ms, seq) ORDER BY f.tenant, f.time_ms, f.seq FOR UPDATE OF f";
 constexpr std::string_view kReadRuns =
-    "SELECT r.tenant, r.time_ms, r.seq, CASE WHEN r.state <> 0 THEN r.body ELSE (SELECT o.body FROM runwarden.open_run o WHERE o.tenant = r.tenant"
+    "SELECT r.tenant, r.time_ms, r.seq, CASE WHEN r.state <> 0 THEN r.body ELSE (SELECT o.body FROM runwarden.open_run o WHERE o.tenant = "
+    "r.tenant"
     " AND o.time_ms = r.time_ms AND o.seq = r.seq) END FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
     " JOIN runwarden.run r USING (tenant, time_ms, seq)";
 
@@ -400,7 +407,8 @@ LoadedClaims load_claims(Connection& connection, const WantedClaims& wanted) {
       places.push_back(place);
       ends.push_back(static_cast<std::int32_t>(upto));
     }
-    statements.push_back({kReadBeyond, std::move(Params().i32s(tenants_of(places)).i64s(times_of(places)).i64s(seqs_of(places)).i32s(ends))});
+    statements.push_back(
+        {kReadBeyond, std::move(Params().i32s(tenants_of(places)).i64s(times_of(places)).i64s(seqs_of(places)).i32s(ends))});
   }
   if (!wanted.failures.empty()) statements.push_back({kReadFailures, by_place(wanted.failures)});
   if (!wanted.runs.empty()) statements.push_back({kReadRuns, by_place(wanted.runs)});
@@ -410,7 +418,8 @@ LoadedClaims load_claims(Connection& connection, const WantedClaims& wanted) {
   if (!wanted.beyond.empty()) {
     const Rows& rows = answers[next++];
     for (std::size_t row = 0; row < rows.size(); ++row) {
-      found.beyond[place_at(rows, row)].push_back({static_cast<std::uint32_t>(rows.number(row, 3)), static_cast<std::uint32_t>(rows.number(row, 4)), rows.number(row, 5),
+      found.beyond[place_at(rows, row)].push_back({static_cast<std::uint32_t>(rows.number(row, 3)),
+                                                   static_cast<std::uint32_t>(rows.number(row, 4)), rows.number(row, 5),
                                                    static_cast<std::uint64_t>(rows.number(row, 6)), std::string(rows.bytes(row, 7))});
     }
   }

@@ -370,16 +370,17 @@ void add_answers(std::vector<Connection::Statement>& to, std::vector<AnswerRow> 
     if (row.answered.kind != IdempotentAnswer::Kind::events) return std::string();
     return encode_answer(place_key(row.identity.tenant, row.answered.record), row.answered);
   });
-  to.push_back({kInsertAnswers, std::move(Params()
-                                              .i32s(ints(rows, [](const AnswerRow& row) { return row.identity.tenant; }))
-                                              .byteas(texts(rows, [](const AnswerRow& row) { return view(row.identity.digest); }))
-                                              .byteas(texts(rows, [](const AnswerRow& row) { return view(row.answered.idempotency.content); }))
-                                              .i64s(bigs(rows, [](const AnswerRow& row) { return row.answered.created_ms; }))
-                                              .i16s(shorts(rows, [](const AnswerRow& row) { return row.answered.kind; }))
-                                              .i64s(bigs(rows, [](const AnswerRow& row) { return row.answered.record.time_ms; }))
-                                              .i64s(bigs(rows, [](const AnswerRow& row) { return row.answered.record.seq; }))
-                                              .i32s(ints(rows, [](const AnswerRow& row) { return row.answered.revision; }))
-                                              .byteas(std::span<const std::string>(answers)))});
+  to.push_back(
+      {kInsertAnswers, std::move(Params()
+                                     .i32s(ints(rows, [](const AnswerRow& row) { return row.identity.tenant; }))
+                                     .byteas(texts(rows, [](const AnswerRow& row) { return view(row.identity.digest); }))
+                                     .byteas(texts(rows, [](const AnswerRow& row) { return view(row.answered.idempotency.content); }))
+                                     .i64s(bigs(rows, [](const AnswerRow& row) { return row.answered.created_ms; }))
+                                     .i16s(shorts(rows, [](const AnswerRow& row) { return row.answered.kind; }))
+                                     .i64s(bigs(rows, [](const AnswerRow& row) { return row.answered.record.time_ms; }))
+                                     .i64s(bigs(rows, [](const AnswerRow& row) { return row.answered.record.seq; }))
+                                     .i32s(ints(rows, [](const AnswerRow& row) { return row.answered.revision; }))
+                                     .byteas(std::span<const std::string>(answers)))});
 }
 
 Connection::Statement policies_note(const std::vector<model::TenantId>& tenants) {

@@ -64,7 +64,8 @@ void Connection::Close::operator()(pg_conn* connection) const { PQfinish(connect
 
 Connection::Connection(const ConnectSettings& settings) : settings_(settings) {
   const std::string timeout = std::to_string(std::max<std::int64_t>(2, (settings.connect_timeout.count() + 999) / 1000));
-  std::vector<const char*> names = {"dbname", "application_name", "fallback_application_name", "connect_timeout", "tcp_user_timeout", "keepalives", "keepalives_idle", "keepalives_interval", "client_encoding", "options"};
+  std::vector<const char*> names = {"dbname",     "application_name", "fallback_application_name", "connect_timeout", "tcp_user_timeout",
+                                    "keepalives", "keepalives_idle",  "keepalives_interval",       "client_encoding", "options"};
   std::vector<const char*> values = {settings.dsn.c_str(), "runwarden", "runwarden", timeout.c_str(), "5000", "1", "5", "2", "UTF8", ""};
   if (!settings.password.empty()) {
     names.push_back("password");
@@ -223,7 +224,8 @@ std::vector<Rows> Connection::run(std::span<const Statement> statements) {
   const std::optional<PgFault>& fault = answers.fault;
   if (PQstatus(connection_.get()) == CONNECTION_BAD) {
     lost_ = true;
-    throw PgFault(PgFault::Kind::lost, fault ? fault->sqlstate : std::string(), fault ? fault->what() : first_line(PQerrorMessage(connection_.get())));
+    throw PgFault(PgFault::Kind::lost, fault ? fault->sqlstate : std::string(),
+                  fault ? fault->what() : first_line(PQerrorMessage(connection_.get())));
   }
   if (PGresult* const sync = next_result(until)) PQclear(sync);
   if (PQexitPipelineMode(connection_.get()) == 0) lose("the connection is still in use");

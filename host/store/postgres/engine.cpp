@@ -290,7 +290,9 @@ std::vector<MetricSample> Engine::samples() {
 }
 
 Result<std::unique_ptr<Store>> open_postgres(const PostgresSettings& settings, const Clock& clock, Role role) {
-  const auto cannot = [](const char* why) { return Error{Code::unavailable, std::string("cannot open the database of store.dsn: ") + why, {}, {}}; };
+  const auto cannot = [](const char* why) {
+    return Error{Code::unavailable, std::string("cannot open the database of store.dsn: ") + why, {}, {}};
+  };
   try {
     {
       Connection connection(settings.connect);

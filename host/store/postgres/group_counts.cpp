@@ -18,7 +18,8 @@ constexpr std::int64_t kMostEntries = 25'000;             // per span
 
 // The numbers of a value in stretches $6 to $7: $2 dimension, $3 value.
 constexpr const char* kIds =
-    "ARRAY(SELECT v.id FROM runwarden.dimension_value v WHERE v.tenant = $1 AND v.dimension = $2 AND v.value = $3 AND v.stretch BETWEEN $6 AND $7)";
+    "ARRAY(SELECT v.id FROM runwarden.dimension_value v WHERE v.tenant = $1 AND v.dimension = $2 AND v.value = $3 AND v.stretch BETWEEN $6 "
+    "AND $7)";
 
 // SQL condition: the failure belongs to the subject, which is in that parameter.
 std::string of_subject(const Subject& subject, const char* parameter) {
@@ -53,10 +54,11 @@ int shift_of(const TimeBuckets& buckets) {
 
 // `from_where` names a table with a column time_ms, and conditions; parameters after $6 are the subject's. An entry belongs to the bucket
 // in which its part of the span begins.
-std::vector<std::uint64_t> sums_of(Pool& pool, const std::string& from_where, model::TenantId tenant, const Subject& subject, const Span& span,
-                                   const TimeBuckets& buckets) {
+std::vector<std::uint64_t> sums_of(Pool& pool, const std::string& from_where, model::TenantId tenant, const Subject& subject,
+                                   const Span& span, const TimeBuckets& buckets) {
   std::vector<std::uint64_t> sums(buckets.count);
-  const std::string sql = "SELECT (GREATEST((time_ms >> $5) << $5, $2) - $4) / $6, count(*) FROM " + from_where + " AND time_ms >= $2 AND time_ms < $3 GROUP BY 1";
+  const std::string sql = "SELECT (GREATEST((time_ms >> $5) << $5, $2) - $4) / $6, count(*) FROM " + from_where +
+                          " AND time_ms >= $2 AND time_ms < $3 GROUP BY 1";
   Params params;
   params.i32(column(tenant)).i64(span.from_ms).i64(span.before_ms).i64(buckets.from_ms).i32(shift_of(buckets)).i64(buckets.width_ms);
   add_subject(params, subject);
@@ -73,7 +75,10 @@ std::uint64_t PostgresGroupStore::count_failures_of(model::TenantId tenant, cons
   Params params;
   params.i32(column(tenant)).i64(exact.from_ms).i64(exact.before_ms);
   add_subject(params, subject);
-  return count(pool_, "SELECT count(*) FROM runwarden.failure f WHERE f.tenant = $1 AND NOT f.shadow AND NOT f.false_alarm AND f.time_ms >= $2 AND f.time_ms < $3" + of_subject(subject, "$4"),
+  return count(pool_,
+               "SELECT count(*) FROM runwarden.failure f WHERE f.tenant = $1 AND NOT f.shadow AND NOT f.false_alarm AND f.time_ms >= $2 "
+               "AND f.time_ms < $3" +
+                   of_subject(subject, "$4"),
                params);
 }
 
@@ -84,9 +89,12 @@ std::uint64_t PostgresGroupStore::count_affected(model::TenantId tenant, const S
   params.i32(column(tenant)).i64(wide.from_ms).i64(wide.before_ms);
   add_subject(params, subject);
   return count(pool_,
-               "SELECT count(*) FROM (SELECT DISTINCT f.run_time_ms, f.run_seq FROM runwarden.failure f WHERE f.tenant = $1 AND NOT f.shadow AND NOT f.false_alarm"
-               " AND f.run_time_ms >= $2 AND f.run_time_ms < $3" + of_subject(subject, "$4") +
-                   ") a JOIN runwarden.run r ON r.time_ms = a.run_time_ms AND r.seq = a.run_seq WHERE r.tenant = $1 AND r.time_ms >= $2 AND r.time_ms < $3",
+               "SELECT count(*) FROM (SELECT DISTINCT f.run_time_ms, f.run_seq FROM runwarden.failure f WHERE f.tenant = $1 AND NOT "
+               "f.shadow AND NOT f.false_alarm"
+               " AND f.run_time_ms >= $2 AND f.run_time_ms < $3" +
+                   of_subject(subject, "$4") +
+                   ") a JOIN runwarden.run r ON r.time_ms = a.run_time_ms AND r.seq = a.run_seq WHERE r.tenant = $1 AND r.time_ms >= $2 "
+                   "AND r.time_ms < $3",
                params);
 }
 
@@ -114,7 +122,8 @@ std::vector<DimensionRow> PostgresGroupStore::dimension_values(model::TenantId t
     const bool same = !rows.empty() && row > 0 && found.bytes(row, 0) == found.bytes(row - 1, 0);
     of_dimension = same ? of_dimension + 1 : 1;
     if (of_dimension > most) continue;
-    rows.push_back({std::string(found.bytes(row, 0)), std::string(found.bytes(row, 1)), unsigned_at(found, row, 2), found.number(row, 3), found.number(row, 4)});
+    rows.push_back({std::string(found.bytes(row, 0)), std::string(found.bytes(row, 1)), unsigned_at(found, row, 2), found.number(row, 3),
+                    found.number(row, 4)});
   }
   return rows;
 }
@@ -125,15 +134,19 @@ std::uint64_t PostgresGroupStore::count_runs_with(model::TenantId tenant, const 
                with_value(tenant, value, whole_entries(span)));
 }
 
-std::uint64_t PostgresGroupStore::count_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value, const Span& span) {
+std::uint64_t PostgresGroupStore::count_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value,
+                                                      const Span& span) {
   if (!may_be_there(subject)) return 0;
   Params params = with_value(tenant, value, whole_entries(span));
   add_subject(params, subject);
   return count(pool_,
-               "SELECT count(*) FROM (SELECT DISTINCT f.run_time_ms, f.run_seq FROM runwarden.failure f WHERE f.tenant = $1 AND NOT f.shadow AND NOT f.false_alarm"
-               " AND f.run_time_ms >= $4 AND f.run_time_ms < $5" + of_subject(subject, "$8") +
+               "SELECT count(*) FROM (SELECT DISTINCT f.run_time_ms, f.run_seq FROM runwarden.failure f WHERE f.tenant = $1 AND NOT "
+               "f.shadow AND NOT f.false_alarm"
+               " AND f.run_time_ms >= $4 AND f.run_time_ms < $5" +
+                   of_subject(subject, "$8") +
                    ") a JOIN runwarden.run_dimension d ON d.time_ms = a.run_time_ms AND d.seq = a.run_seq"
-                   " WHERE d.tenant = $1 AND d.time_ms >= $4 AND d.time_ms < $5 AND d.value_id = ANY(" + kIds + ")",
+                   " WHERE d.tenant = $1 AND d.time_ms >= $4 AND d.time_ms < $5 AND d.value_id = ANY(" +
+                   kIds + ")",
                params);
 }
 
@@ -145,10 +158,13 @@ std::vector<std::uint64_t> PostgresGroupStore::most_affected_with(model::TenantI
   Params params = with_value(tenant, value, whole_entries(span));
   params.byteas(halves);
   const std::string sql =
-      std::string("SELECT a.fingerprint, count(*) FROM (SELECT DISTINCT f.fingerprint, f.run_time_ms, f.run_seq FROM runwarden.failure f"
-                  " WHERE f.tenant = $1 AND NOT f.shadow AND NOT f.false_alarm AND f.run_time_ms >= $4 AND f.run_time_ms < $5 AND f.fingerprint = ANY($8)) a"
-                  " JOIN runwarden.run_dimension d ON d.time_ms = a.run_time_ms AND d.seq = a.run_seq"
-                  " WHERE d.tenant = $1 AND d.time_ms >= $4 AND d.time_ms < $5 AND d.value_id = ANY(") + kIds + ") GROUP BY 1";
+      std::string(
+          "SELECT a.fingerprint, count(*) FROM (SELECT DISTINCT f.fingerprint, f.run_time_ms, f.run_seq FROM runwarden.failure f"
+          " WHERE f.tenant = $1 AND NOT f.shadow AND NOT f.false_alarm AND f.run_time_ms >= $4 AND f.run_time_ms < $5 AND f.fingerprint = "
+          "ANY($8)) a"
+          " JOIN runwarden.run_dimension d ON d.time_ms = a.run_time_ms AND d.seq = a.run_seq"
+          " WHERE d.tenant = $1 AND d.time_ms >= $4 AND d.time_ms < $5 AND d.value_id = ANY(") +
+      kIds + ") GROUP BY 1";
   const Rows rows = pool_.read([&](Connection& connection) { return connection.query(sql, params); });
   std::map<model::ClusterKey, std::uint64_t> counts;
   for (std::size_t row = 0; row < rows.size(); ++row) counts[cluster_key_of(rows.bytes(row, 0))] = unsigned_at(rows, row, 1);
@@ -161,7 +177,8 @@ std::vector<std::uint64_t> PostgresGroupStore::most_affected_with(model::TenantI
 std::optional<model::RecordKey> PostgresGroupStore::first_run_with(model::TenantId tenant, const model::Dimension& value) {
   const Rows rows = pool_.read([&](Connection& connection) {
     return connection.query(
-        "SELECT d.time_ms, d.seq FROM runwarden.dimension_value v CROSS JOIN LATERAL (SELECT r.time_ms, r.seq FROM runwarden.run_dimension r"
+        "SELECT d.time_ms, d.seq FROM runwarden.dimension_value v CROSS JOIN LATERAL (SELECT r.time_ms, r.seq FROM runwarden.run_dimension "
+        "r"
         " WHERE r.tenant = v.tenant AND r.value_id = v.id ORDER BY r.time_ms, r.seq LIMIT 1) d"
         " WHERE v.tenant = $1 AND v.dimension = $2 AND v.value = $3 ORDER BY d.time_ms, d.seq LIMIT 1",
         std::move(Params().i32(column(tenant)).bytes(value.name).bytes(value.value)));
@@ -177,10 +194,14 @@ std::optional<AffectedRuns> PostgresGroupStore::runs_just_before(model::TenantId
   runs.i64(static_cast<std::int64_t>(most) + 1);
   const std::vector<Rows> rows = pool_.read([&](Connection& connection) {
     const std::vector<Connection::Statement> statements{
-        {"SELECT count(*) FROM (SELECT FROM runwarden.run WHERE tenant = $1 AND time_ms >= $2 AND time_ms <= $3 AND (time_ms, seq) < ($3, $4) LIMIT $5) r", runs},
+        {"SELECT count(*) FROM (SELECT FROM runwarden.run WHERE tenant = $1 AND time_ms >= $2 AND time_ms <= $3 AND (time_ms, seq) < ($3, "
+         "$4) LIMIT $5) r",
+         runs},
         {"SELECT DISTINCT f.run_time_ms, f.run_seq, f.fingerprint, f.detector FROM runwarden.run r"
-         " JOIN runwarden.failure f ON f.tenant = r.tenant AND f.run_time_ms = r.time_ms AND f.run_seq = r.seq AND NOT f.shadow AND NOT f.false_alarm"
-         " WHERE r.tenant = $1 AND r.time_ms >= $2 AND r.time_ms <= $3 AND (r.time_ms, r.seq) < ($3, $4)", earlier()}};
+         " JOIN runwarden.failure f ON f.tenant = r.tenant AND f.run_time_ms = r.time_ms AND f.run_seq = r.seq AND NOT f.shadow AND NOT "
+         "f.false_alarm"
+         " WHERE r.tenant = $1 AND r.time_ms >= $2 AND r.time_ms <= $3 AND (r.time_ms, r.seq) < ($3, $4)",
+         earlier()}};
     return connection.run(statements);
   });
   AffectedRuns before;
@@ -201,9 +222,11 @@ std::optional<AffectedRuns> PostgresGroupStore::runs_just_before(model::TenantId
   return before;
 }
 
-std::vector<std::uint64_t> PostgresGroupStore::failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span, const TimeBuckets& buckets) {
+std::vector<std::uint64_t> PostgresGroupStore::failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span,
+                                                               const TimeBuckets& buckets) {
   if (!may_be_there(subject)) return std::vector<std::uint64_t>(buckets.count);
-  return sums_of(pool_, "runwarden.failure f WHERE f.tenant = $1 AND NOT f.shadow AND NOT f.false_alarm" + of_subject(subject, "$7"), tenant, subject, span, buckets);
+  return sums_of(pool_, "runwarden.failure f WHERE f.tenant = $1 AND NOT f.shadow AND NOT f.false_alarm" + of_subject(subject, "$7"),
+                 tenant, subject, span, buckets);
 }
 
 std::vector<std::uint64_t> PostgresGroupStore::run_buckets(model::TenantId tenant, const Span& span, const TimeBuckets& buckets) {

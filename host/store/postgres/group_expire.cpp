@@ -88,7 +88,8 @@ std::uint64_t expire_triage(Connection& connection, const Retention& retention, 
     tenants.push_back(static_cast<std::int32_t>(gone.number(row, 0)));
     halves.push_back(gone.bytes(row, 1));
     notes.notes.note(tenant_at(gone, row, 0));
-    notes.erased.push_back({tenant_at(gone, row, 0), ledger::Kind::triage, triage_name(cluster_key_of(gone.bytes(row, 1)), record_key(gone, row, 2))});
+    notes.erased.push_back(
+        {tenant_at(gone, row, 0), ledger::Kind::triage, triage_name(cluster_key_of(gone.bytes(row, 1)), record_key(gone, row, 2))});
   }
   if (!tenants.empty()) connection.query(kForgetClusters, std::move(Params().i32s(tenants).byteas(halves)));
   return gone.size();

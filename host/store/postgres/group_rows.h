@@ -24,7 +24,9 @@ inline model::ClusterKey cluster_key_of(std::string_view bytes) {
   return key;
 }
 
-inline KeyBytes cluster_place(model::TenantId tenant, const model::ClusterKey& cluster) { return KeyBytes().u32(tenant).bytes(view(cluster)); }
+inline KeyBytes cluster_place(model::TenantId tenant, const model::ClusterKey& cluster) {
+  return KeyBytes().u32(tenant).bytes(view(cluster));
+}
 inline KeyBytes triage_place(model::TenantId tenant, const model::ClusterKey& cluster, const model::RecordKey& entry) {
   return cluster_place(tenant, cluster).time(entry.time_ms).u64(entry.seq);
 }
@@ -39,7 +41,11 @@ inline std::vector<std::int32_t> columns_of(const std::set<model::TenantId>& ten
   return {tenants.begin(), tenants.end()};
 }
 inline std::int64_t column(std::uint64_t number) { return static_cast<std::int64_t>(number); }
-inline model::TenantId tenant_at(const Rows& rows, std::size_t row, int column) { return static_cast<model::TenantId>(rows.number(row, column)); }
-inline std::uint64_t unsigned_at(const Rows& rows, std::size_t row, int column) { return static_cast<std::uint64_t>(rows.number(row, column)); }
+inline model::TenantId tenant_at(const Rows& rows, std::size_t row, int column) {
+  return static_cast<model::TenantId>(rows.number(row, column));
+}
+inline std::uint64_t unsigned_at(const Rows& rows, std::size_t row, int column) {
+  return static_cast<std::uint64_t>(rows.number(row, column));
+}
 
 }  // namespace runwarden::store::postgres

@@ -68,7 +68,8 @@ void PostgresGroupStore::report(const std::string& text) const {
 
 GroupTotals PostgresGroupStore::group_totals(model::TenantId tenant) {
   return pool_.read([&](Connection& connection) {
-    const Rows rows = connection.query("SELECT clusters, left_out FROM runwarden.cluster_total WHERE tenant = $1", std::move(Params().i32(column(tenant))));
+    const Rows rows = connection.query("SELECT clusters, left_out FROM runwarden.cluster_total WHERE tenant = $1",
+                                       std::move(Params().i32(column(tenant))));
     if (rows.empty()) return GroupTotals();
     return GroupTotals{unsigned_at(rows, 0, 0), unsigned_at(rows, 0, 1), std::nullopt};
   });
@@ -102,9 +103,11 @@ std::optional<model::Cluster> PostgresGroupStore::find_cluster(model::TenantId t
   return cluster_of(tenant, rows.bytes(0, 0), rows.bytes(0, 1));
 }
 
-std::vector<model::FailureRecord> PostgresGroupStore::first_failures(model::TenantId tenant, const model::ClusterKey& cluster, std::size_t most) {
+std::vector<model::FailureRecord> PostgresGroupStore::first_failures(model::TenantId tenant, const model::ClusterKey& cluster,
+                                                                     std::size_t most) {
   const Rows rows = pool_.read([&](Connection& connection) {
-    return connection.query(kFirstFailures, std::move(Params().i32(column(tenant)).bytes(view(cluster)).i64(static_cast<std::int64_t>(most))));
+    return connection.query(kFirstFailures,
+                            std::move(Params().i32(column(tenant)).bytes(view(cluster)).i64(static_cast<std::int64_t>(most))));
   });
   std::vector<model::FailureRecord> failures;
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -118,10 +121,15 @@ std::vector<model::FailureRecord> PostgresGroupStore::first_failures(model::Tena
   return failures;
 }
 
-std::vector<model::TriageEntry> PostgresGroupStore::triage_history(model::TenantId tenant, const model::ClusterKey& cluster, const Range& range) {
+std::vector<model::TriageEntry> PostgresGroupStore::triage_history(model::TenantId tenant, const model::ClusterKey& cluster,
+                                                                   const Range& range) {
   const model::RecordKey before = range.after.value_or(kBeyond);
   const Rows rows = pool_.read([&](Connection& connection) {
-    return connection.query(kHistory, std::move(Params().i32(column(tenant)).bytes(view(cluster)).i64(before.time_ms).i64(column(before.seq))
+    return connection.query(kHistory, std::move(Params()
+                                                    .i32(column(tenant))
+                                                    .bytes(view(cluster))
+                                                    .i64(before.time_ms)
+                                                    .i64(column(before.seq))
                                                     .i64(static_cast<std::int64_t>(range.limit))));
   });
   std::vector<model::TriageEntry> entries;
@@ -199,7 +207,8 @@ ChangeMarks PostgresGroupStore::change_marks(model::TenantId tenant, const Span&
 }
 
 std::uint64_t PostgresGroupStore::last_commit(model::TenantId tenant) {
-  return pool_.read([&](Connection& connection) { return unsigned_at(connection.query(kLast, std::move(Params().i32(column(tenant)))), 0, 0); });
+  return pool_.read(
+      [&](Connection& connection) { return unsigned_at(connection.query(kLast, std::move(Params().i32(column(tenant)))), 0, 0); });
 }
 
 TailPage PostgresGroupStore::tail(model::TenantId tenant, std::uint64_t after, std::size_t most) {

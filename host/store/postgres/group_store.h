@@ -25,12 +25,14 @@ class PostgresGroupStore final : public GroupStore {
   std::uint64_t count_all_runs(model::TenantId tenant, const Span& span) override;
   std::vector<DimensionRow> dimension_values(model::TenantId tenant, const std::optional<Span>& span, std::size_t most) override;
   std::uint64_t count_runs_with(model::TenantId tenant, const model::Dimension& value, const Span& span) override;
-  std::uint64_t count_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value, const Span& span) override;
-  std::vector<std::uint64_t> most_affected_with(model::TenantId tenant, std::span<const model::ClusterKey> clusters, const model::Dimension& value,
-                                                const Span& span) override;
+  std::uint64_t count_affected_with(model::TenantId tenant, const Subject& subject, const model::Dimension& value,
+                                    const Span& span) override;
+  std::vector<std::uint64_t> most_affected_with(model::TenantId tenant, std::span<const model::ClusterKey> clusters,
+                                                const model::Dimension& value, const Span& span) override;
   std::optional<model::RecordKey> first_run_with(model::TenantId tenant, const model::Dimension& value) override;
   std::optional<AffectedRuns> runs_just_before(model::TenantId tenant, const model::RecordKey& run, std::size_t most) override;
-  std::vector<std::uint64_t> failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span, const TimeBuckets& buckets) override;
+  std::vector<std::uint64_t> failure_buckets(model::TenantId tenant, const Subject& subject, const Span& span,
+                                             const TimeBuckets& buckets) override;
   std::vector<std::uint64_t> run_buckets(model::TenantId tenant, const Span& span, const TimeBuckets& buckets) override;
   std::vector<model::TriageEntry> triage_history(model::TenantId tenant, const model::ClusterKey& cluster, const Range& range) override;
   Page<model::RunRecord> cluster_runs(model::TenantId tenant, const model::ClusterKey& cluster, const RunQuery& query) override;

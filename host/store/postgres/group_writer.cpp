@@ -235,16 +235,19 @@ class EffectWriter {
       return std::any_of(endpoints[tenant].begin(), endpoints[tenant].end(), [&](const model::Endpoint& one) { return one.wants(type); });
     };
     for (const auto& [id, group] : groups_) {
-      const bool decides = group.is_decided || group.change.review || group.change.removed > 0 || (group.head && group.head->cluster.triage.kind != model::Triage::Kind::none);
-      const bool told = (group.change.added > 0 && (wants(id.first, model::MessageType::failure_created) ||
-                                                    (!group.head && wants(id.first, model::MessageType::cluster_created)))) ||
-                        (decides && (wants(id.first, model::MessageType::cluster_triaged) || wants(id.first, model::MessageType::cluster_regressed)));
+      const bool decides = group.is_decided || group.change.review || group.change.removed > 0 ||
+                           (group.head && group.head->cluster.triage.kind != model::Triage::Kind::none);
+      const bool told =
+          (group.change.added > 0 && (wants(id.first, model::MessageType::failure_created) ||
+                                      (!group.head && wants(id.first, model::MessageType::cluster_created)))) ||
+          (decides && (wants(id.first, model::MessageType::cluster_triaged) || wants(id.first, model::MessageType::cluster_regressed)));
       if (told) to_lock_.insert(id.first);
     }
     for (const auto& one : effects_.failures_added) {
       const bool is_new = is_counted(*one.failure) && one.comes == Addition::found;
       if (!is_new || !wants(one.tenant, model::MessageType::failure_created)) continue;
-      groups_.at({one.tenant, model::cluster_key(one.failure->fingerprint)}).change.told.push_back({one.failure->key, one.failure->score, one.failure->severity});
+      groups_.at({one.tenant, model::cluster_key(one.failure->fingerprint)})
+          .change.told.push_back({one.failure->key, one.failure->score, one.failure->severity});
     }
   }
 
@@ -275,7 +278,8 @@ class EffectWriter {
     };
     const auto each = [this](auto use) {
       return [this, use](const Rows& rows) {
-        for (std::size_t row = 0; row < rows.size(); ++row) use(groups_.at({tenant_at(rows, row, 0), cluster_key_of(rows.bytes(row, 1))}), rows, row);
+        for (std::size_t row = 0; row < rows.size(); ++row)
+          use(groups_.at({tenant_at(rows, row, 0), cluster_key_of(rows.bytes(row, 1))}), rows, row);
       };
     };
     if (!counted.empty()) {
@@ -292,19 +296,22 @@ class EffectWriter {
     if (!begun.empty()) {
       Params params = begun.params();
       params.i64(most);
-      ask({kCountUpTo, std::move(params)}, each([](Group& group, const Rows& rows, std::size_t row) { group.counted = unsigned_at(rows, row, 2); }));
+      ask({kCountUpTo, std::move(params)},
+          each([](Group& group, const Rows& rows, std::size_t row) { group.counted = unsigned_at(rows, row, 2); }));
     }
     if (!looked_at.empty()) ask({kOutermost, looked_at.params()}, each([](Group& group, const Rows& rows, std::size_t row) {
       group.outermost = Outermost{model::RecordKey{rows.number(row, 2), 0}, record_key(rows, row, 3), title_of(rows, row)};
     }));
     if (!emptied.empty()) {
       ask({kWithEntries, emptied.params()}, each([](Group& group, const Rows&, std::size_t) { group.has_entries = true; }));
-      ask({kFalseAlarms, emptied.params()}, each([](Group& group, const Rows& rows, std::size_t row) { group.only_false_alarms = rows.boolean(row, 2); }));
+      ask({kFalseAlarms, emptied.params()},
+          each([](Group& group, const Rows& rows, std::size_t row) { group.only_false_alarms = rows.boolean(row, 2); }));
     }
     if (!marked.empty()) {
       Params params = marked.params();
       params.i64(static_cast<std::int64_t>(kMostFalseAlarms));
-      ask({kNewestFalseAlarms, std::move(params)}, each([](Group& group, const Rows& rows, std::size_t row) { take_mark(group, rows, row); }));
+      ask({kNewestFalseAlarms, std::move(params)},
+          each([](Group& group, const Rows& rows, std::size_t row) { take_mark(group, rows, row); }));
     }
     if (!shared.empty()) {
       const Span hour = whole_entries({rules_.now_ms - kLastHourMs, rules_.now_ms + 1});
@@ -331,7 +338,8 @@ class EffectWriter {
   static void take_mark(Group& group, const Rows& rows, std::size_t row) {
     if (group.false_alarm_marks.size() == kMostMarks) return;
     try {
-      add_mark(group.false_alarm_marks, decode_failure_head(place_key(tenant_at(rows, row, 0), record_key(rows, row, 2)), rows.bytes(row, 4)));
+      add_mark(group.false_alarm_marks,
+               decode_failure_head(place_key(tenant_at(rows, row, 0), record_key(rows, row, 2)), rows.bytes(row, 4)));
     } catch (const BadValue&) {  // reading that failure reports it
     }
   }
@@ -371,7 +379,8 @@ class EffectWriter {
     if (change.removed > 0) look_again_at(group);
     service_decides(id, group);
     reviews_decide(id, group);
-    if (is_new && change.found() > 0) tell_of_group(messages_, model::MessageType::cluster_created, {id.first, head.cluster, rules_.now_ms}, change.newest);
+    if (is_new && change.found() > 0)
+      tell_of_group(messages_, model::MessageType::cluster_created, {id.first, head.cluster, rules_.now_ms}, change.newest);
     tell_of_failures(messages_, id.first, &head.cluster, change);
     group.put = head.cluster.count > 0 || group.has_entries;
     group.erase = !group.put;

@@ -15,7 +15,8 @@ namespace runwarden::store::postgres {
 // Call it in the batch's open transaction, after its rows of runs and failures have been written and deleted. Takes locks in one order:
 // groups by tenant and key, then tenants, then webhooks. Returns what to run afterwards, except the notes. Throws PgFault; StoreError if a
 // group cannot be read.
-[[nodiscard]] std::vector<Connection::Statement> write_effects(Connection& connection, const BatchEffects& effects, const EffectRules& rules);
+[[nodiscard]] std::vector<Connection::Statement> write_effects(Connection& connection, const BatchEffects& effects,
+                                                               const EffectRules& rules);
 
 // Retention of histories and of webhooks' deliveries. Call them in an open transaction, after running what write_effects() returned for the
 // deleted failures. Each deletes at most `most` rows and returns how many. Notes tenants whose answers change, and collects records that

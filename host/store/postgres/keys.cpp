@@ -45,7 +45,8 @@ constexpr const char* kWriteKey =
 
 // Rows are locked in the order of their ids, whichever host writes.
 constexpr const char* kWriteUses =
-    "INSERT INTO runwarden.key_use SELECT u.id, u.used_ms FROM unnest($1, $2) AS u(id, used_ms) JOIN runwarden.api_key k ON k.id = u.id ORDER BY u.id"
+    "INSERT INTO runwarden.key_use SELECT u.id, u.used_ms FROM unnest($1, $2) AS u(id, used_ms) JOIN runwarden.api_key k ON k.id = u.id "
+    "ORDER BY u.id"
     " ON CONFLICT (id) DO UPDATE SET used_ms = excluded.used_ms WHERE runwarden.key_use.used_ms < excluded.used_ms";
 
 }  // namespace
@@ -69,10 +70,16 @@ model::KeyRecord Keys::put_key(model::KeyRecord key) {
     connection.script(std::string("BEGIN; ") + kDurable);
     key.tenant = enter_tenant(connection, key.tenant_name);
     Params params;
-    params.text(key.id).i32(static_cast<std::int32_t>(key.tenant)).text(key.name).i16(scopes_of(key)).bytes(view(key.digest)).i64(key.created_ms);
+    params.text(key.id)
+        .i32(static_cast<std::int32_t>(key.tenant))
+        .text(key.name)
+        .i16(scopes_of(key))
+        .bytes(view(key.digest))
+        .i64(key.created_ms);
     params.i64_or_null(or_null(key.expires_ms)).i64_or_null(or_null(key.revoked_ms)).boolean(key.revoked_at_once);
     connection.query(kWriteKey, std::move(params));
-    const Rows note = connection.query(kWriteNote, std::move(Params().i16(static_cast<std::int16_t>(Watch::What::keys)).i32(static_cast<std::int32_t>(key.tenant))));
+    const Rows note = connection.query(
+        kWriteNote, std::move(Params().i16(static_cast<std::int16_t>(Watch::What::keys)).i32(static_cast<std::int32_t>(key.tenant))));
     connection.script("COMMIT");
     return static_cast<std::uint64_t>(note.number(0, 0));
   });
@@ -122,7 +129,8 @@ void Keys::touch_keys(std::span<const std::pair<std::string, std::int64_t>> last
 }
 
 std::vector<model::Tenant> Keys::tenants() {
-  const Rows rows = pool_.read([](Connection& connection) { return connection.query("SELECT tenant, name FROM runwarden.tenant ORDER BY name"); });
+  const Rows rows =
+      pool_.read([](Connection& connection) { return connection.query("SELECT tenant, name FROM runwarden.tenant ORDER BY name"); });
   std::vector<model::Tenant> tenants;
   tenants.reserve(rows.size());
   for (std::size_t row = 0; row < rows.size(); ++row) {

@@ -11,8 +11,9 @@ constexpr const char* kPreviousKey = "ledger.key.former";
 
 constexpr const char* kTouch = "INSERT INTO runwarden.ledger_state VALUES (true, 0, 0, '', '') ON CONFLICT DO NOTHING";
 // The timeline changes with a restore to an earlier time and when a standby takes over: either may have lost the last commits.
-#define RUNWARDEN_HERE \
-  "(SELECT system_identifier::text FROM pg_control_system()) || '.' || 'runwarden.ledger'::regclass::oid::text || '.' || left(pg_walfile_name(pg_current_wal_lsn()), 8)"
+#define RUNWARDEN_HERE                                                                                                     \
+  "(SELECT system_identifier::text FROM pg_control_system()) || '.' || 'runwarden.ledger'::regclass::oid::text || '.' || " \
+  "left(pg_walfile_name(pg_current_wal_lsn()), 8)"
 constexpr std::string_view kCommonsToSign =
     "SELECT state, since, public_key, database, " RUNWARDEN_HERE " FROM runwarden.ledger_state FOR SHARE";
 constexpr std::string_view kCommonsToChange =
@@ -39,7 +40,8 @@ constexpr CountStatement kCountStatements[] = {
 
 ledger::SigningKey key_of(const char* name, std::string_view pem) {
   auto key = ledger::SigningKey::from_pem(pem);
-  if (!key.ok()) throw StoreError(std::string("ledger: secret \"") + name + "\" of the database: " + key.error().detail + "; restore it from a backup");
+  if (!key.ok())
+    throw StoreError(std::string("ledger: secret \"") + name + "\" of the database: " + key.error().detail + "; restore it from a backup");
   return std::move(*key);
 }
 
@@ -98,7 +100,8 @@ ledger::SigningKey ensure_key(Connection& connection, LedgerCommons& commons, Le
   }
   if (commons.public_key == keys.current->public_key()) return std::move(*keys.current);
   if (!commons.public_key.empty()) {
-    for (const model::TenantId tenant : tenants_with_ledgers(connection)) writer.append_key(tenant, keys.current->public_key(), commons.public_key);
+    for (const model::TenantId tenant : tenants_with_ledgers(connection))
+      writer.append_key(tenant, keys.current->public_key(), commons.public_key);
   }
   commons.public_key = keys.current->public_key();
   return std::move(*keys.current);

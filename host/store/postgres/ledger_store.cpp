@@ -80,7 +80,8 @@ std::map<model::TenantId, CheckpointRow> lock_checkpoints(Connection& connection
     one.origin = rows.bytes(row, 1);
     one.noted.tree.size = unsigned_at(rows, row, 2);
     const std::string_view root = rows.bytes(row, 3);
-    std::copy_n(reinterpret_cast<const std::uint8_t*>(root.data()), std::min(root.size(), one.noted.tree.root.size()), one.noted.tree.root.begin());
+    std::copy_n(reinterpret_cast<const std::uint8_t*>(root.data()), std::min(root.size(), one.noted.tree.root.size()),
+                one.noted.tree.root.begin());
     one.noted.by_both_keys = rows.boolean(row, 4);
     one.told = unsigned_at(rows, row, 5);
   }
@@ -90,7 +91,8 @@ std::map<model::TenantId, CheckpointRow> lock_checkpoints(Connection& connection
 std::map<model::TenantId, LedgerHead> read_heads(Connection& connection, const std::set<model::TenantId>& tenants) {
   const Rows rows = connection.query(kHeads, std::move(Params().i32s(columns_of(tenants))));
   std::map<model::TenantId, LedgerHead> heads;
-  for (std::size_t row = 0; row < rows.size(); ++row) heads.emplace(tenant_at(rows, row, 0), ledger_head_of(tenant_at(rows, row, 0), rows.bytes(row, 1)));
+  for (std::size_t row = 0; row < rows.size(); ++row)
+    heads.emplace(tenant_at(rows, row, 0), ledger_head_of(tenant_at(rows, row, 0), rows.bytes(row, 1)));
   return heads;
 }
 
@@ -249,8 +251,8 @@ std::vector<SignedCheckpoint> PostgresLedgerStore::checkpoint_grown() {
 
 std::vector<SignedCheckpoint> PostgresLedgerStore::sign(const std::set<model::TenantId>& tenants, Announce told) {
   for (int tries = 1; tries <= kMostTries; ++tries) {
-    const ToSign work =
-        in_transaction(parts_.pool, [&](Connection& connection) { return note_checkpoints(connection, tenants, told, parts_.clock.now_ms()); });
+    const ToSign work = in_transaction(
+        parts_.pool, [&](Connection& connection) { return note_checkpoints(connection, tenants, told, parts_.clock.now_ms()); });
     if (work.is_moved || !work.behind.empty()) {
       begin_new_origins(work.behind);
       continue;
@@ -293,7 +295,8 @@ void PostgresLedgerStore::begin_new_origins(const std::set<model::TenantId>& beh
     const std::set<model::TenantId> tenants = commons.is_moved() ? tenants_with_ledgers(connection) : behind;
     auto counts = count_records(connection);
     LedgerWriter writer = writer_for(connection, parts_.clock.now_ms());
-    for (const model::TenantId tenant : tenants) writer.begin_again(tenant, new_origin(tenant, tenant_name(connection, tenant)), counts[tenant]);
+    for (const model::TenantId tenant : tenants)
+      writer.begin_again(tenant, new_origin(tenant, tenant_name(connection, tenant)), counts[tenant]);
     const Statements statements = writer.take_statements();
     if (!statements.empty()) connection.run(statements);
     commons.database = commons.here;
@@ -326,13 +329,15 @@ void PostgresLedgerStore::queue_messages(std::span<const SignedCheckpoint> check
   });
 }
 
-std::optional<EntryName> PostgresLedgerStore::find_record(model::TenantId tenant, std::string_view id, std::optional<std::uint32_t> revision) {
+std::optional<EntryName> PostgresLedgerStore::find_record(model::TenantId tenant, std::string_view id,
+                                                          std::optional<std::uint32_t> revision) {
   using ledger::Kind;
   if (const auto run = parts_.reads.run_head(tenant, id, std::nullopt)) {
     if (revision) return EntryName{Kind::run, run_name(run->key, *revision)};
     return EntryName{Kind::run, run_name(run->key, reading(tenant, [&](LedgerRows& rows) { return rows.latest_revision(run->key); }))};
   }
-  if (const auto failure = parts_.reads.find_failure(tenant, id)) return EntryName{Kind::run, run_name(failure->run, model::revision_of(*failure))};
+  if (const auto failure = parts_.reads.find_failure(tenant, id))
+    return EntryName{Kind::run, run_name(failure->run, model::revision_of(*failure))};
   const auto at = [&](const char* sql, const model::RecordKey& key) {
     return parts_.pool.read([&](Connection& connection) {
       return connection.query(sql, std::move(Params().i32(column(tenant)).i64(key.time_ms).i64(number_of(key.seq))));
@@ -365,7 +370,8 @@ Result<std::vector<ledger::Hash>> PostgresLedgerStore::consistency(model::Tenant
   });
 }
 
-std::vector<ledger::EntryLine> PostgresLedgerStore::entries(model::TenantId tenant, std::uint64_t from, std::uint64_t before, PartsToo parts) {
+std::vector<ledger::EntryLine> PostgresLedgerStore::entries(model::TenantId tenant, std::uint64_t from, std::uint64_t before,
+                                                            PartsToo parts) {
   return reading(tenant, [&](LedgerRows& rows) {
     rows.expect(from, before);
     return read_entries(rows, from, before, parts);

@@ -28,7 +28,8 @@ class Messages final : public MessageQueue {
  private:
   std::vector<model::Endpoint> read_endpoints(model::TenantId tenant) override;
   void put_endpoint(model::TenantId tenant, const model::Endpoint& endpoint) override;
-  void put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before, const model::Delivery& after) override;
+  void put_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery* before,
+                    const model::Delivery& after) override;
   void erase_delivery(model::TenantId tenant, const model::Endpoint& endpoint, const model::Delivery& delivery) override;
 
   using DeliveryPlace = std::tuple<model::TenantId, std::uint64_t, model::RecordKey>;

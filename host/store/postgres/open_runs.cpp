@@ -27,9 +27,14 @@ std::string due_by(int first) {
 // $1 now, $2 how many, $3 the lease.
 const std::string kIsDue = "(o.ending IS NOT NULL OR " + due_by(4) + " <= $1)";
 const std::string kClaimDue =
-    "WITH due AS MATERIALIZED (SELECT tenant, run_id, due_ms FROM runwarden.open_run WHERE due_ms <= $1 ORDER BY due_ms LIMIT $2 FOR UPDATE SKIP LOCKED)"
-    " UPDATE runwarden.open_run o SET token = o.token + o.token % 2 + CASE WHEN " + kIsDue + " THEN 1 ELSE 0 END,"
-    " due_ms = CASE WHEN " + kIsDue + " THEN $1 + $3 ELSE " + due_by(4) + " END"
+    "WITH due AS MATERIALIZED (SELECT tenant, run_id, due_ms FROM runwarden.open_run WHERE due_ms <= $1 ORDER BY due_ms LIMIT $2 FOR "
+    "UPDATE SKIP LOCKED)"
+    " UPDATE runwarden.open_run o SET token = o.token + o.token % 2 + CASE WHEN " +
+    kIsDue +
+    " THEN 1 ELSE 0 END,"
+    " due_ms = CASE WHEN " +
+    kIsDue + " THEN $1 + $3 ELSE " + due_by(4) +
+    " END"
     " FROM due WHERE o.tenant = due.tenant AND o.run_id = due.run_id"
     " RETURNING o.tenant, o.run_id, o.time_ms, o.seq, o.token, o.first_ms, o.last_ms, o.root_ms, o.awaits, o.body, due.due_ms";
 constexpr std::string_view kClaimOne =
@@ -39,7 +44,8 @@ constexpr std::string_view kClaimOne =
 const std::string kReschedule =
     "UPDATE runwarden.open_run o SET due_ms = " + due_by(1) + " WHERE o.token % 2 = 0 AND o.ending IS NULL AND o.due_ms > " + due_by(1);
 constexpr std::string_view kGrantGrace =
-    "UPDATE runwarden.open_run o SET due_ms = $1 + $2 WHERE o.token % 2 = 0 AND o.ending IS NULL AND o.due_ms <= $1 AND o.first_ms + $3 > $1";
+    "UPDATE runwarden.open_run o SET due_ms = $1 + $2 WHERE o.token % 2 = 0 AND o.ending IS NULL AND o.due_ms <= $1 AND o.first_ms + $3 > "
+    "$1";
 constexpr std::string_view kBeginAnew =
     "UPDATE runwarden.open_run o SET last_ms = $1, root_ms = CASE WHEN o.awaits = 2 THEN $1 END, token = o.token + o.token % 2,"
     " due_ms = CASE WHEN o.ending IS NOT NULL THEN $1 ELSE least($1 + $2, o.first_ms + $3) END";
@@ -47,12 +53,15 @@ constexpr std::string_view kRelease =
     "UPDATE runwarden.open_run SET token = token + 1, due_ms = $1 WHERE tenant = $2 AND run_id = $3 AND token = $4";
 constexpr std::string_view kReleaseAll =
     "WITH mine AS MATERIALIZED (SELECT o.tenant, o.run_id FROM unnest($2::int[], $3::text[], $4::bigint[]) u(tenant, run_id, token)"
-    " JOIN runwarden.open_run o ON o.tenant = u.tenant AND o.run_id = u.run_id AND o.token = u.token ORDER BY o.tenant, o.run_id FOR UPDATE OF o)"
+    " JOIN runwarden.open_run o ON o.tenant = u.tenant AND o.run_id = u.run_id AND o.token = u.token ORDER BY o.tenant, o.run_id FOR "
+    "UPDATE OF o)"
     " UPDATE runwarden.open_run o SET token = o.token + 1, due_ms = $1 FROM mine WHERE o.tenant = mine.tenant AND o.run_id = mine.run_id";
 constexpr std::string_view kRenew =
     "WITH mine AS MATERIALIZED (SELECT o.tenant, o.run_id FROM unnest($2::int[], $3::text[], $4::bigint[]) u(tenant, run_id, token)"
-    " JOIN runwarden.open_run o ON o.tenant = u.tenant AND o.run_id = u.run_id AND o.token = u.token ORDER BY o.tenant, o.run_id FOR UPDATE OF o)"
-    " UPDATE runwarden.open_run o SET due_ms = $1 FROM mine WHERE o.tenant = mine.tenant AND o.run_id = mine.run_id RETURNING o.tenant, o.run_id, o.token";
+    " JOIN runwarden.open_run o ON o.tenant = u.tenant AND o.run_id = u.run_id AND o.token = u.token ORDER BY o.tenant, o.run_id FOR "
+    "UPDATE OF o)"
+    " UPDATE runwarden.open_run o SET due_ms = $1 FROM mine WHERE o.tenant = mine.tenant AND o.run_id = mine.run_id RETURNING o.tenant, "
+    "o.run_id, o.token";
 constexpr std::string_view kReadEvents =
     "SELECT first, body FROM runwarden.event WHERE tenant = $1 AND time_ms = $2 AND seq = $3 AND first < $4 ORDER BY first";
 constexpr std::string_view kReadFirst =
@@ -84,7 +93,8 @@ std::int64_t idle_due(const HeardOf& heard, const BufferRules& rules) {
 }
 
 std::string unreadable_text(std::string_view run_id, const char* why) {
-  return "store: the open run \"" + std::string(run_id) + "\": " + why + "; run `runwarden verify`, and restore this record from a backup or purge it";
+  return "store: the open run \"" + std::string(run_id) + "\": " + why +
+         "; run `runwarden verify`, and restore this record from a backup or purge it";
 }
 
 }  // namespace
@@ -262,7 +272,11 @@ void OpenRunClaims::release(const Claim& claim) {
   const std::int64_t now_ms = time_.now_ms();
   try {
     pool_.read([&](Connection& connection) {
-      return connection.query(kRelease, std::move(Params().i64(now_ms).i32(static_cast<std::int32_t>(claim.tenant)).text(claim.run_id).i64(static_cast<std::int64_t>(claim.token))));
+      return connection.query(kRelease, std::move(Params()
+                                                      .i64(now_ms)
+                                                      .i32(static_cast<std::int32_t>(claim.tenant))
+                                                      .text(claim.run_id)
+                                                      .i64(static_cast<std::int64_t>(claim.token))));
     });
   } catch (const StoreError&) {  // the lease runs out
   }
@@ -284,7 +298,8 @@ std::vector<bool> OpenRunClaims::renew(std::span<const Claim> claims, std::int64
   });
   std::map<RunId, std::uint64_t> good;
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    good[{static_cast<model::TenantId>(rows.number(row, 0)), std::string(rows.bytes(row, 1))}] = static_cast<std::uint64_t>(rows.number(row, 2));
+    good[{static_cast<model::TenantId>(rows.number(row, 0)), std::string(rows.bytes(row, 1))}] =
+        static_cast<std::uint64_t>(rows.number(row, 2));
   }
   std::vector<bool> answers;
   answers.reserve(claims.size());

@@ -73,7 +73,8 @@ class RulesInUse {
 class OpenRunClaims {
  public:
   using Text = std::function<void(const std::string& text)>;
-  OpenRunClaims(Pool& pool, const DatabaseClock& time, Text on_unreadable) : pool_(pool), time_(time), on_unreadable_(std::move(on_unreadable)) {}
+  OpenRunClaims(Pool& pool, const DatabaseClock& time, Text on_unreadable)
+      : pool_(pool), time_(time), on_unreadable_(std::move(on_unreadable)) {}
   ~OpenRunClaims();  // releases the claims that it still holds
   OpenRunClaims(const OpenRunClaims&) = delete;
   OpenRunClaims& operator=(const OpenRunClaims&) = delete;

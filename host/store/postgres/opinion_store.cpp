@@ -52,8 +52,14 @@ Page<model::Opinion> PostgresOpinionStore::candidates(model::TenantId tenant, co
   model::RecordKey before = query.range.after.value_or(kBeyond);
   for (;;) {
     const Rows rows = parts_.pool.read([&](Connection& connection) {
-      return connection.query(kCandidates, std::move(Params().i32(column(tenant)).i64(query.range.since_ms).i64(query.range.before_ms).i64(before.time_ms)
-                                                         .i64(column(before.seq)).text(detector).i32(query.state ? static_cast<int>(*query.state) : -1)
+      return connection.query(kCandidates, std::move(Params()
+                                                         .i32(column(tenant))
+                                                         .i64(query.range.since_ms)
+                                                         .i64(query.range.before_ms)
+                                                         .i64(before.time_ms)
+                                                         .i64(column(before.seq))
+                                                         .text(detector)
+                                                         .i32(query.state ? static_cast<int>(*query.state) : -1)
                                                          .i64(static_cast<std::int64_t>(kSlice))));
     });
     for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -113,7 +119,8 @@ std::vector<TenantOpinion> PostgresOpinionStore::claim_due(std::int64_t now_ms, 
           }
         }
         if (!claimed.empty()) {
-          connection.query(kClaim, std::move(Params().i32s(tenants).i64s(times).i64s(seqs).i64(until_ms).i64s(tokens).byteas(std::span<const std::string>(bodies))));
+          connection.query(kClaim, std::move(Params().i32s(tenants).i64s(times).i64s(seqs).i64(until_ms).i64s(tokens).byteas(
+                                       std::span<const std::string>(bodies))));
         }
         connection.script("COMMIT");
         return claimed;

@@ -55,8 +55,8 @@ std::vector<model::Review> PostgresReviewStore::reviews_of_run(model::TenantId t
   return reviews;
 }
 
-std::vector<model::Review> PostgresReviewStore::review_history(model::TenantId tenant, const model::RecordKey& run, const std::string& failure_id,
-                                                               const Range& range) {
+std::vector<model::Review> PostgresReviewStore::review_history(model::TenantId tenant, const model::RecordKey& run,
+                                                               const std::string& failure_id, const Range& range) {
   const model::RecordKey before = range.after.value_or(kBeyond);
   Params params = of_run(tenant, run);
   params.i64(range.since_ms).i64(range.before_ms).i64(before.time_ms).i64(column(before.seq)).i64(static_cast<std::int64_t>(range.limit));
@@ -98,11 +98,15 @@ std::vector<ReviewedVersion> PostgresReviewStore::review_counts(model::TenantId 
   return versions;
 }
 
-std::vector<ReviewedRun> PostgresReviewStore::reviewed_runs(model::TenantId tenant, const std::optional<model::RecordKey>& after, std::size_t most) {
+std::vector<ReviewedRun> PostgresReviewStore::reviewed_runs(model::TenantId tenant, const std::optional<model::RecordKey>& after,
+                                                            std::size_t most) {
   constexpr std::int64_t kBeforeAll = std::numeric_limits<std::int64_t>::min();
   const Rows rows = pool_.read([&](Connection& connection) {
-    return connection.query(kReviewedRuns, std::move(Params().i32(column(tenant)).i64(after ? after->time_ms : kBeforeAll)
-                                                         .i64(after ? column(after->seq) : kBeforeAll).i64(static_cast<std::int64_t>(most))));
+    return connection.query(kReviewedRuns, std::move(Params()
+                                                         .i32(column(tenant))
+                                                         .i64(after ? after->time_ms : kBeforeAll)
+                                                         .i64(after ? column(after->seq) : kBeforeAll)
+                                                         .i64(static_cast<std::int64_t>(most))));
   });
   std::vector<ReviewedRun> runs;
   for (std::size_t row = 0; row < rows.size(); ++row) {

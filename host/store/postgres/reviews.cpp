@@ -17,16 +17,16 @@ std::optional<model::RecordKey> reviewed_failure(const model::Review& review) { 
 
 std::string is_last_review(const std::string& alias) {
   const auto same = [&](const char* column) { return std::string("l.") + column + " = " + alias + "." + column; };
-  return "NOT EXISTS (SELECT FROM runwarden.review l WHERE " + same("tenant") + " AND " + same("run_time_ms") + " AND " + same("run_seq") + " AND " +
-         same("subject") + " AND (l.time_ms, l.seq) > (" + alias + ".time_ms, " + alias + ".seq))";
+  return "NOT EXISTS (SELECT FROM runwarden.review l WHERE " + same("tenant") + " AND " + same("run_time_ms") + " AND " + same("run_seq") +
+         " AND " + same("subject") + " AND (l.time_ms, l.seq) > (" + alias + ".time_ms, " + alias + ".seq))";
 }
 
 std::string is_in_use(const std::string& alias) {
   const auto own = [&](const char* column) { return alias + "." + column; };
   return "(" + own("verdict") + " <> 0 AND " + is_last_review(alias) + " AND CASE WHEN " + own("failure_ms") +
-         " IS NULL THEN EXISTS (SELECT FROM runwarden.run r WHERE r.tenant = " + own("tenant") + " AND r.time_ms = " + own("run_time_ms") + " AND r.seq = " +
-         own("run_seq") + ") ELSE EXISTS (SELECT FROM runwarden.failure f WHERE f.tenant = " + own("tenant") + " AND f.time_ms = " + own("failure_ms") +
-         " AND f.seq = " + own("failure_seq") + ") END)";
+         " IS NULL THEN EXISTS (SELECT FROM runwarden.run r WHERE r.tenant = " + own("tenant") + " AND r.time_ms = " + own("run_time_ms") +
+         " AND r.seq = " + own("run_seq") + ") ELSE EXISTS (SELECT FROM runwarden.failure f WHERE f.tenant = " + own("tenant") +
+         " AND f.time_ms = " + own("failure_ms") + " AND f.seq = " + own("failure_seq") + ") END)";
 }
 
 std::string last_review_of_failure() {

@@ -18,8 +18,8 @@ std::string column_text(std::string_view text) {
 // is only a head. A slice of a value that is stored apart is read without the rest of it.
 std::string head_of(const std::string& column) {
   const auto byte = [&](int at) { return "get_byte(substring(" + column + " from " + std::to_string(at + 1) + " for 1), 0)"; };
-  return "(CASE WHEN length(" + column + ") < 24 OR " + byte(1) + " = 0 THEN " + column + " ELSE substring(" + column + " for 24 + " + byte(8) +
-         " + 256 * " + byte(9) + " + 65536 * " + byte(10) + ") END)";
+  return "(CASE WHEN length(" + column + ") < 24 OR " + byte(1) + " = 0 THEN " + column + " ELSE substring(" + column + " for 24 + " +
+         byte(8) + " + 256 * " + byte(9) + " + 65536 * " + byte(10) + ") END)";
 }
 
 std::string unreadable_text(const char* table, std::string_view key, const char* why) {

@@ -10,7 +10,8 @@
 namespace runwarden::store::postgres {
 namespace {
 
-const char* const kOpenBody = "(SELECT o.body FROM runwarden.open_run o WHERE o.tenant = r.tenant AND o.time_ms = r.time_ms AND o.seq = r.seq)";
+const char* const kOpenBody =
+    "(SELECT o.body FROM runwarden.open_run o WHERE o.tenant = r.tenant AND o.time_ms = r.time_ms AND o.seq = r.seq)";
 
 // The bytes that this part adds to an open run; the run leaves out a part that cannot be read.
 std::uint64_t part_bytes(const Rows& rows, std::size_t row, int column, std::string_view key) {
@@ -27,7 +28,9 @@ std::uint64_t part_bytes(const Rows& rows, std::size_t row, int column, std::str
 std::string run_body() { return std::string("CASE WHEN r.state = 0 THEN ") + kOpenBody + " ELSE r.body END"; }
 
 std::string previous_column(const std::string& value, const std::string& revision) {
-  return "(SELECT " + value + " FROM runwarden.former f WHERE f.tenant = r.tenant AND f.time_ms = r.time_ms AND f.seq = r.seq AND f.revision = " + revision + ")";
+  return "(SELECT " + value +
+         " FROM runwarden.former f WHERE f.tenant = r.tenant AND f.time_ms = r.time_ms AND f.seq = r.seq AND f.revision = " + revision +
+         ")";
 }
 
 // For an open run, also the heads of its parts besides its own events: the events of previous revisions, and the first revision if it came
@@ -51,8 +54,8 @@ model::RunRecord sized_head(const Rows& rows, std::size_t row, int column, const
     if (!stored.buffering) {
       run.json_bytes += body_bytes(key, head);
     } else {
-      run.json_bytes += stored.buffering->bytes + stored.buffering->total * kStepBytes + part_bytes(rows, row, column + 3, events_key({of.tenant, at}, true, 0)) +
-                        part_bytes(rows, row, column + 4, key);
+      run.json_bytes += stored.buffering->bytes + stored.buffering->total * kStepBytes +
+                        part_bytes(rows, row, column + 3, events_key({of.tenant, at}, true, 0)) + part_bytes(rows, row, column + 4, key);
     }
     return std::move(run);
   });

@@ -174,7 +174,8 @@ std::string partition_name(const char* table, std::int64_t day) {
 // Attached, because creating it as a partition would wait for every transaction that uses the table, and block all later ones.
 std::string partition_sql(const char* table, std::int64_t day) {
   const std::string name = partition_name(table, day);
-  return "CREATE TABLE " + name + " (LIKE runwarden." + table + " INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED INCLUDING STORAGE) WITH (toast_tuple_target=8160);\n" +
+  return "CREATE TABLE " + name + " (LIKE runwarden." + table +
+         " INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED INCLUDING STORAGE) WITH (toast_tuple_target=8160);\n" +
          "ALTER TABLE runwarden." + table + " ATTACH PARTITION " + name + " FOR VALUES FROM (" + std::to_string(day * kDayMs) + ") TO (" +
          std::to_string((day + 1) * kDayMs) + ");\n";
 }
@@ -191,7 +192,8 @@ void make_migrations(Connection& connection) {
       const bool is_missing = connection.query("SELECT to_regnamespace('runwarden') IS NULL").boolean(0, 0);
       return connection.script((is_missing ? "CREATE SCHEMA runwarden;" : "") + std::string(kMakeMigrations));
     } catch (const PgFault& fault) {
-      const bool made_meanwhile = fault.sqlstate == kUniqueViolation || fault.sqlstate == kDuplicateSchema || fault.sqlstate == kDuplicateTable;
+      const bool made_meanwhile =
+          fault.sqlstate == kUniqueViolation || fault.sqlstate == kDuplicateSchema || fault.sqlstate == kDuplicateTable;
       if (!made_meanwhile || tries == kMostTries) throw;
     }
   }
@@ -291,7 +293,8 @@ void make_partitions(Connection& connection, std::int64_t time_ms) {
 
 std::vector<Partition> partitions(Connection& connection) {
   const Rows rows = connection.query(
-      "SELECT c.relname::text, substring(c.relname from '_([bd])[0-9]+$'), substring(c.relname from '_[bd]([0-9]+)$')::bigint FROM pg_inherits i"
+      "SELECT c.relname::text, substring(c.relname from '_([bd])[0-9]+$'), substring(c.relname from '_[bd]([0-9]+)$')::bigint FROM "
+      "pg_inherits i"
       " JOIN pg_class c ON c.oid = i.inhrelid JOIN pg_namespace n ON n.oid = c.relnamespace"
       " WHERE n.nspname = 'runwarden' AND c.relkind = 'r' AND c.relname ~ '_[bd][0-9]+$' ORDER BY c.relname");
   std::vector<Partition> partitions;

@@ -60,7 +60,8 @@ Watch::~Watch() {
 // The process that served under this name before has ended: this spares others the wait to find out.
 void Watch::retire_previous_process() {
   if (rules_.start == 0 || rules_.host.find('/') == std::string::npos) return;
-  connection_->query("UPDATE runwarden.host SET seen_ms = 0 WHERE name = $1 AND start <> $2", std::move(Params().text(rules_.host).i64(rules_.start)));
+  connection_->query("UPDATE runwarden.host SET seen_ms = 0 WHERE name = $1 AND start <> $2",
+                     std::move(Params().text(rules_.host).i64(rules_.start)));
 }
 
 // Its lanes have stopped, so nothing more can come from it. If no one hears this, others find out in time.
@@ -260,7 +261,8 @@ void Watch::look_at_size() {
   const Rows dead = connection_->query(kDeadRows);
   const MutexLock lock(mutex_);
   server_.dead_rows.clear();
-  for (std::size_t row = 0; row < dead.size(); ++row) server_.dead_rows.emplace_back(dead.bytes(row, 0), static_cast<std::uint64_t>(dead.number(row, 1)));
+  for (std::size_t row = 0; row < dead.size(); ++row)
+    server_.dead_rows.emplace_back(dead.bytes(row, 0), static_cast<std::uint64_t>(dead.number(row, 1)));
 }
 
 }  // namespace runwarden::store::postgres

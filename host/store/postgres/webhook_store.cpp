@@ -20,7 +20,8 @@ constexpr std::size_t kMostLooked = 4096;  // deliveries that a replay of dead o
 
 constexpr const char* kBegin = "BEGIN; SET LOCAL synchronous_commit = on";
 // Only one transaction at a time counts a tenant's webhooks.
-constexpr const char* kTouchTenant = "INSERT INTO runwarden.cluster_total(tenant, clusters, left_out) VALUES ($1, 0, 0) ON CONFLICT (tenant) DO NOTHING";
+constexpr const char* kTouchTenant =
+    "INSERT INTO runwarden.cluster_total(tenant, clusters, left_out) VALUES ($1, 0, 0) ON CONFLICT (tenant) DO NOTHING";
 constexpr const char* kLockTenant = "SELECT tenant FROM runwarden.cluster_total WHERE tenant = $1 FOR UPDATE";
 constexpr const char* kAddEndpoint = "INSERT INTO runwarden.endpoint(tenant, seq, removed, disabled, body) VALUES ($1, $2, false, $3, $4)";
 constexpr const char* kRemoveEndpoint = "UPDATE runwarden.endpoint SET removed = true WHERE tenant = $1 AND seq = $2 AND NOT removed";
@@ -38,7 +39,8 @@ SELECT d.tenant, d.endpoint, d.time_ms, d.seq, d.body FROM runwarden.delivery d
 JOIN unnest($1, $2, $3, $4) AS k(tenant, endpoint, time_ms, seq)
   ON d.tenant = k.tenant AND d.endpoint = k.endpoint AND d.time_ms = k.time_ms AND d.seq = k.seq
 ORDER BY 1, 2, 3, 4 FOR UPDATE OF d)sql";
-constexpr const char* kPutBody = "UPDATE runwarden.delivery SET body = $5 WHERE tenant = $1 AND endpoint = $2 AND time_ms = $3 AND seq = $4";
+constexpr const char* kPutBody =
+    "UPDATE runwarden.delivery SET body = $5 WHERE tenant = $1 AND endpoint = $2 AND time_ms = $3 AND seq = $4";
 constexpr const char* kDead = R"sql(
 SELECT tenant, endpoint, time_ms, seq, body FROM runwarden.delivery
 WHERE tenant = $1 AND endpoint = $2 AND (time_ms, seq) >= ($3, $4) AND state = 2 ORDER BY time_ms, seq LIMIT $5 FOR UPDATE)sql";
@@ -149,13 +151,17 @@ Result<model::Endpoint> PostgresWebhookStore::add_endpoint(model::TenantId tenan
     endpoint.key = messages.new_key();
     endpoint.id = model::make_endpoint_id(endpoint.key);
     const std::string body = encode_endpoint(endpoint_place(tenant, endpoint.key.seq), endpoint);
-    connection.query(kAddEndpoint, std::move(Params().i32(column(tenant)).i64(column(endpoint.key.seq)).i16(static_cast<std::int16_t>(endpoint.disabled)).bytes(body)));
+    connection.query(
+        kAddEndpoint,
+        std::move(
+            Params().i32(column(tenant)).i64(column(endpoint.key.seq)).i16(static_cast<std::int16_t>(endpoint.disabled)).bytes(body)));
     return endpoint;
   });
 }
 
 std::vector<model::Endpoint> PostgresWebhookStore::endpoints(model::TenantId tenant) {
-  const Rows rows = parts_.pool.read([&](Connection& connection) { return connection.query(kEndpoints, std::move(Params().i32(column(tenant)))); });
+  const Rows rows =
+      parts_.pool.read([&](Connection& connection) { return connection.query(kEndpoints, std::move(Params().i32(column(tenant)))); });
   std::vector<model::Endpoint> of;
   for (TenantEndpoint& one : read_endpoints(rows)) of.push_back(std::move(one.endpoint));
   std::ranges::sort(of, {}, &model::Endpoint::key);  // a host that started later gives higher numbers
@@ -225,19 +231,27 @@ bool PostgresWebhookStore::queue_rising(model::TenantId tenant, const model::Clu
   });
 }
 
-Page<model::Delivery> PostgresWebhookStore::deliveries(model::TenantId tenant, const model::RecordKey& endpoint, const DeliveryQuery& query) {
+Page<model::Delivery> PostgresWebhookStore::deliveries(model::TenantId tenant, const model::RecordKey& endpoint,
+                                                       const DeliveryQuery& query) {
   Page<model::Delivery> page;
   // Bodies are not read.
   std::string sql = "SELECT tenant, endpoint, time_ms, seq, " + head_of("body") +
-                    " FROM runwarden.delivery WHERE tenant = $1 AND endpoint = $2 AND time_ms >= $3 AND time_ms < $4 AND time_ms <= $5 AND (time_ms, seq) < ($5, $6)";
+                    " FROM runwarden.delivery WHERE tenant = $1 AND endpoint = $2 AND time_ms >= $3 AND time_ms < $4 AND time_ms <= $5 AND "
+                    "(time_ms, seq) < ($5, $6)";
   if (query.state) sql += " AND state = " + std::to_string(static_cast<int>(*query.state));
   sql += " ORDER BY time_ms DESC, seq DESC LIMIT $7";
   model::RecordKey behind = query.range.after.value_or(model::RecordKey{kEndMs, static_cast<std::uint64_t>(kEndMs)});
   const auto at_once = static_cast<std::int64_t>(std::min(query.range.limit, static_cast<std::size_t>(kDeliveriesAtOnce))) + 1;
   for (bool more = true; more;) {
     const Rows rows = parts_.pool.read([&](Connection& connection) {
-      return connection.query(sql, std::move(Params().i32(column(tenant)).i64(column(endpoint.seq)).i64(query.range.since_ms).i64(query.range.before_ms)
-                                                 .i64(behind.time_ms).i64(column(behind.seq)).i64(at_once)));
+      return connection.query(sql, std::move(Params()
+                                                 .i32(column(tenant))
+                                                 .i64(column(endpoint.seq))
+                                                 .i64(query.range.since_ms)
+                                                 .i64(query.range.before_ms)
+                                                 .i64(behind.time_ms)
+                                                 .i64(column(behind.seq))
+                                                 .i64(at_once)));
     });
     more = rows.size() == static_cast<std::size_t>(at_once);
     for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -274,14 +288,18 @@ bool PostgresWebhookStore::replay(model::TenantId tenant, const model::RecordKey
   });
 }
 
-WebhookStore::Replayed PostgresWebhookStore::replay_dead(model::TenantId tenant, const model::RecordKey& endpoint, const model::RecordKey& from,
-                                                         std::size_t most) {
+WebhookStore::Replayed PostgresWebhookStore::replay_dead(model::TenantId tenant, const model::RecordKey& endpoint,
+                                                         const model::RecordKey& from, std::size_t most) {
   return writing([&](Connection& connection, Messages& messages) {
     Replayed replayed;
     model::Endpoint* const to = messages.endpoint(tenant, endpoint.seq);
     if (to == nullptr) return replayed;
     const std::size_t at_once = std::min(most, kMostLooked);
-    const Rows rows = connection.query(kDead, std::move(Params().i32(column(tenant)).i64(column(endpoint.seq)).i64(from.time_ms).i64(column(from.seq))
+    const Rows rows = connection.query(kDead, std::move(Params()
+                                                            .i32(column(tenant))
+                                                            .i64(column(endpoint.seq))
+                                                            .i64(from.time_ms)
+                                                            .i64(column(from.seq))
                                                             .i64(static_cast<std::int64_t>(at_once) + 1)));
     for (std::size_t row = 0; row < rows.size(); ++row) {
       if (row == at_once) {
@@ -310,8 +328,14 @@ void PostgresWebhookStore::take_from_gone_hosts() {
 std::vector<model::Delivery> PostgresWebhookStore::due(const TenantEndpoint& to, std::int64_t now_ms, std::size_t most) {
   const std::int64_t at_ms = parts_.clock.now_ms();
   const Rows rows = parts_.pool.write([&](Connection& connection) {
-    return connection.query(kDue, std::move(Params().i32(column(to.tenant)).i64(column(to.endpoint.key.seq)).i64(now_ms).i64(static_cast<std::int64_t>(most))
-                                                .i64(host_).i64(at_ms).i64(at_ms + kLeaseMs)));
+    return connection.query(kDue, std::move(Params()
+                                                .i32(column(to.tenant))
+                                                .i64(column(to.endpoint.key.seq))
+                                                .i64(now_ms)
+                                                .i64(static_cast<std::int64_t>(most))
+                                                .i64(host_)
+                                                .i64(at_ms)
+                                                .i64(at_ms + kLeaseMs)));
   });
   std::vector<model::Delivery> found;
   for (std::size_t row = 0; row < rows.size(); ++row) {
@@ -321,7 +345,8 @@ std::vector<model::Delivery> PostgresWebhookStore::due(const TenantEndpoint& to,
       report(bad.what());  // the others are sent
     }
   }
-  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return std::pair(a.next_ms, a.key.seq) < std::pair(b.next_ms, b.key.seq); });
+  std::sort(found.begin(), found.end(),
+            [](const auto& a, const auto& b) { return std::pair(a.next_ms, a.key.seq) < std::pair(b.next_ms, b.key.seq); });
   return found;
 }
 
@@ -342,7 +367,8 @@ void PostgresWebhookStore::keep_bodies(std::span<const MadeBody> bodies) {
       const auto& [tenant, endpoint_seq, at] = place_of(rows, row);
       delivery.body = *made.at(place_of(rows, row));
       const std::string value = encode_delivery(delivery_place(tenant, endpoint_seq, at), delivery);
-      puts.push_back({kPutBody, std::move(Params().i32(column(tenant)).i64(column(endpoint_seq)).i64(at.time_ms).i64(column(at.seq)).bytes(value))});
+      puts.push_back(
+          {kPutBody, std::move(Params().i32(column(tenant)).i64(column(endpoint_seq)).i64(at.time_ms).i64(column(at.seq)).bytes(value))});
     }
     connection.run(puts);
     return Nothing{};

@@ -29,7 +29,8 @@ class PostgresWebhookStore final : public WebhookStore {
   // Frees at once what was given to processes that have ended.
   void take_from_gone_hosts();
 
-  explicit PostgresWebhookStore(Parts parts) : parts_(std::move(parts)), rules_{parts_.next_seq, parts_.max_pending}, host_(static_cast<std::int64_t>(parts_.next_seq())) {}
+  explicit PostgresWebhookStore(Parts parts)
+      : parts_(std::move(parts)), rules_{parts_.next_seq, parts_.max_pending}, host_(static_cast<std::int64_t>(parts_.next_seq())) {}
 
   Result<model::Endpoint> add_endpoint(model::TenantId tenant, model::Endpoint endpoint) override;
   std::vector<model::Endpoint> endpoints(model::TenantId tenant) override;

@@ -238,7 +238,8 @@ class Exporting : private ExportWriter {
     const Table& table = store_.tables.reviews;
     walk(table, of_tenant(), of_tenant(), [&](const Txn& txn, std::string_view key, std::string_view value) {
       const auto review = decoded(table, key, [&] { return decode_review(key, value); });
-      if (review.key.time_ms < query_.since_ms && (review.run.time_ms < query_.since_ms || !is_in_use(txn, store_.tables, tenant_, review))) return;
+      if (review.key.time_ms < query_.since_ms && (review.run.time_ms < query_.since_ms || !is_in_use(txn, store_.tables, tenant_, review)))
+        return;
       add("review", line_of_row(key, value, review));
     });
   }

@@ -202,7 +202,8 @@ class Purging {
   // Whether the group's newest failure stays.
   bool outlives(const Txn& txn, std::string_view group, const Retention& retention) const {
     Cursor cursor(txn, store_.tables.fingerprints.handle);
-    if (!cursor.before(KeyBytes().bytes(group).u64(~std::uint64_t{0}).u64(~std::uint64_t{0})) || !cursor.key().starts_with(group)) return false;
+    if (!cursor.before(KeyBytes().bytes(group).u64(~std::uint64_t{0}).u64(~std::uint64_t{0})) || !cursor.key().starts_with(group))
+      return false;
     const KeyBytes place = KeyBytes().u32(tenant_).bytes(cursor.key().substr(group.size()));
     if (record_key_of(place).time_ms < retention.failures_before_ms) return false;
     try {
@@ -293,7 +294,8 @@ class Purging {
     });
     sweep_table(tables.review_index, [&](const Txn& txn, std::string_view key, std::string_view) { return reviews_nothing(txn, key); });
     sweep_table(tables.dimensions, [&](const Txn& txn, std::string_view, std::string_view) { return !has_any(txn, tables.runs); });
-    sweep_table(tables.outbox, [&](const Txn& txn, std::string_view key, std::string_view value) { return waits_for_nothing(txn, key, value); });
+    sweep_table(tables.outbox,
+                [&](const Txn& txn, std::string_view key, std::string_view value) { return waits_for_nothing(txn, key, value); });
     sweep_table(tables.tally, [&](const Txn& txn, std::string_view key, std::string_view) { return counts_nothing(txn, key); });
   }
 
@@ -388,7 +390,8 @@ class Purging {
         const bool counted = !is_false_alarm_row(*value);
         batch.txn.erase(table.handle, key);
         ++erased;
-        if (table.handle == store_.tables.triage.handle) batch.ledger->erase(tenant_, ledger::Kind::triage, std::string_view(key).substr(kSeriesAt));
+        if (table.handle == store_.tables.triage.handle)
+          batch.ledger->erase(tenant_, ledger::Kind::triage, std::string_view(key).substr(kSeriesAt));
         if (table.handle == store_.tables.previous.handle)
           batch.ledger->erase(tenant_, ledger::Kind::run, std::string_view(key).substr(kSeriesAt));
         if (table.handle == store_.tables.clusters.handle && key.size() > kSeriesAt) forget_group(batch);
@@ -430,7 +433,8 @@ class Purging {
       erase_rows(batch.txn, store_.tables.ledger_records, [&](std::string_view key) {
         remaining.push_back({static_cast<ledger::Kind>(key[kSeriesAt]), RecordName(key.substr(kSeriesAt + 1)), context_.clock.wall_ms()});
       });
-      for (const Table* table : {&store_.tables.ledger_entries, &store_.tables.ledger_subtrees, &store_.tables.ledger_bodies, &store_.tables.ledgers}) {
+      for (const Table* table :
+           {&store_.tables.ledger_entries, &store_.tables.ledger_subtrees, &store_.tables.ledger_bodies, &store_.tables.ledgers}) {
         erase_rows(batch.txn, *table, [](std::string_view) {});
       }
       for (RecordEntry& entry : remaining) {

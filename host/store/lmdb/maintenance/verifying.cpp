@@ -590,7 +590,8 @@ class Verifying {
               "its counts of " + std::to_string(says.all()) + " reviews do not match the " + std::to_string(is.all()) + " stored reviews");
       return;
     }
-    if (part != ReviewPart::subject || entry.key.size() != kReviewIndexKeyBytes) throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
+    if (part != ReviewPart::subject || entry.key.size() != kReviewIndexKeyBytes)
+      throw BadValue("the key has " + std::to_string(entry.key.size()) + " bytes");
     const KeyBytes place = KeyBytes().u32(tenant).bytes(entry.key.substr(kReviewSubjectKeyBytes));
     const auto value = entry.txn.get(t_.reviews.handle, place);
     want(value.has_value(), entry, "it points to a review that does not exist");

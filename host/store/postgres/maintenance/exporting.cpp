@@ -409,7 +409,8 @@ class Exporting : private ExportWriter {
         const KeyBytes key = place_key(tenant_, place_in(rows, row));
         leave_out_unreadable("opinion", key, [&] {
           const auto opinion = decoded("opinion", key, [&] { return decode_opinion_head(key, rows.bytes(row, 2)); });
-          if (opinion.run.time_ms >= query_.since_ms) add("opinion", line_of_row(key, rows.bytes(row, 2), OpinionLine{opinion.key, opinion.run, opinion.id}));
+          if (opinion.run.time_ms >= query_.since_ms)
+            add("opinion", line_of_row(key, rows.bytes(row, 2), OpinionLine{opinion.key, opinion.run, opinion.id}));
         });
       }
     });
