@@ -243,7 +243,7 @@ class TriageRequestHandler final : public RequestHandler {
             pending->parts.ingest.triage.take(std::move(pending->request), pending->cluster_id,
                                               [pending, tenant](std::optional<Result<model::Cluster>> cluster) {
                                                 if (!cluster) return pending->responder.hang_up();
-                                                tell(pending, tenant, std::move(*cluster));
+                                                send_reply(pending, tenant, std::move(*cluster));
                                               });
           } catch (const store::StoreError& fault) {
             pending->responder.send(
@@ -264,7 +264,7 @@ class TriageRequestHandler final : public RequestHandler {
     std::string cluster_id;
   };
 
-  static void tell(const std::shared_ptr<PendingTriage>& pending, model::TenantId tenant, Result<model::Cluster> cluster) {
+  static void send_reply(const std::shared_ptr<PendingTriage>& pending, model::TenantId tenant, Result<model::Cluster> cluster) {
     if (!cluster.ok()) return pending->responder.send(http::problem(cluster.error(), pending->request_id));
     // The group's counts are read on the pool, because this may be the writer's thread.
     pending->parts.pool.post(
@@ -309,9 +309,9 @@ class PoolRequestHandler final : public RequestHandler {
       if (pending->admission.route->id == RouteId::analyze) return analyze(pending, worker);
       try {
         if (pending->admission.route->id == RouteId::explanation) return explain(pending, worker);
-        tell(*pending, pending->parts.reads.answer(pending->admission));
+        send_reply(*pending, pending->parts.reads.answer(pending->admission));
       } catch (const store::StoreError& fault) {
-        tell(*pending, store_problem(fault, Code::internal));
+        send_reply(*pending, store_problem(fault, Code::internal));
       }
     };
     parts().pool.post(answer, pending->admission.principal->tenant);
@@ -327,7 +327,7 @@ class PoolRequestHandler final : public RequestHandler {
     FairBudget::Lease lease;
   };
 
-  static void tell(PendingRequest& pending, Result<Reads::ReadReply> answer) {
+  static void send_reply(PendingRequest& pending, Result<Reads::ReadReply> answer) {
     if (answer.ok()) {
       Reply reply = json_reply(answer->not_modified ? 304 : 200, std::move(answer->json));
       if (!answer->tag.empty()) {
@@ -346,13 +346,13 @@ class PoolRequestHandler final : public RequestHandler {
   static void analyze(const std::shared_ptr<PendingRequest>& pending, std::size_t worker) {
     ApiParts& parts = pending->parts;
     auto lease = parts.replies.reads.take(pending->admission.principal->tenant, kReadReplyBytes);
-    if (!lease) return tell(*pending, ingest::no_room_for_reply(kReadReplyBytes));
+    if (!lease) return send_reply(*pending, ingest::no_room_for_reply(kReadReplyBytes));
     const auto held = std::make_shared<FairBudget::Lease>(std::move(*lease));
     const auto done = [pending, held](Result<ingest::Analysis> analysis) {
-      if (!analysis.ok()) return tell(*pending, std::move(analysis.error()));
+      if (!analysis.ok()) return send_reply(*pending, std::move(analysis.error()));
       pending->parts.metrics.verdict(analysis->verdict);
       held->resize(analysis->json.size());
-      tell(*pending, Reads::ReadReply{std::move(analysis->json), std::move(*held)});
+      send_reply(*pending, Reads::ReadReply{std::move(analysis->json), std::move(*held)});
     };
     const ingest::AnalysisRequest request{
         pending->body, {.max_json_depth = parts.limits.max_json_depth}, pending->admission.principal->tenant_name, parts.redaction};
@@ -363,14 +363,14 @@ class PoolRequestHandler final : public RequestHandler {
     ApiParts& parts = pending->parts;
     const auth::Principal& principal = *pending->admission.principal;
     auto lease = parts.replies.reads.take(principal.tenant, kReadReplyBytes);
-    if (!lease) return tell(*pending, ingest::no_room_for_reply(kReadReplyBytes));
+    if (!lease) return send_reply(*pending, ingest::no_room_for_reply(kReadReplyBytes));
     auto run = parts.reads.run_to_explain(pending->admission, *lease);
-    if (!run.ok()) return tell(*pending, std::move(run.error()));
+    if (!run.ok()) return send_reply(*pending, std::move(run.error()));
     const auto held = std::make_shared<FairBudget::Lease>(std::move(*lease));
     const auto done = [pending, held](Result<std::string> text) {
-      if (!text.ok()) return tell(*pending, std::move(text.error()));
-      if (!held->try_resize(text->size())) return tell(*pending, ingest::no_room_for_reply(text->size()));
-      tell(*pending, Reads::ReadReply{std::move(*text), std::move(*held)});
+      if (!text.ok()) return send_reply(*pending, std::move(text.error()));
+      if (!held->try_resize(text->size())) return send_reply(*pending, ingest::no_room_for_reply(text->size()));
+      send_reply(*pending, Reads::ReadReply{std::move(*text), std::move(*held)});
     };
     ingest::explain({std::move(*run), principal.tenant_name, parts.redaction}, *parts.detectors(), worker, parts.pool, done);
   }

@@ -44,7 +44,7 @@ SessionRequestHandler::SessionRequestHandler(ApiParts& parts, Admission admissio
 void SessionRequestHandler::on_body(std::string body, http::Responder responder) {
   if (method_ == "DELETE") return log_out(std::move(responder));
   if (method_ == "POST") return responder.send(log_in(body));
-  responder.send(tell(*admission().principal, *admission().session));
+  responder.send(session_reply(*admission().principal, *admission().session));
 }
 
 // A malformed body does not count as a failed login.
@@ -72,7 +72,7 @@ http::Reply SessionRequestHandler::log_in(const std::string& body) {
     const auth::Sessions& sessions = *parts().page->sessions;
     const auto session = sessions.begin(principal->key_id);
     if (!session.ok()) return http::problem(session.error(), request_id());
-    http::Reply reply = tell(*principal, *session);
+    http::Reply reply = session_reply(*principal, *session);
     reply.headers.push_back(cookie(sessions.seal(*session), auth::kSessionMs / 1000));
     return reply;
   } catch (const store::StoreError& fault) {  // keys are in the store
@@ -98,7 +98,7 @@ void SessionRequestHandler::log_out(http::Responder responder) {
   parts().pool.post(end, admission().principal->tenant);
 }
 
-http::Reply SessionRequestHandler::tell(const auth::Principal& principal, const auth::Session& session) const {
+http::Reply SessionRequestHandler::session_reply(const auth::Principal& principal, const auth::Session& session) const {
   http::Reply reply;
   JsonWriter out(reply.body);
   out.begin_object().key("tenant").string(principal.tenant_name);

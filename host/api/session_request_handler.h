@@ -20,7 +20,7 @@ class SessionRequestHandler final : public RequestHandler {
   http::Reply log_in(const std::string& body);
   Result<auth::Principal> owner_of(const std::string& body);
   void log_out(http::Responder responder);
-  http::Reply tell(const auth::Principal& principal, const auth::Session& session) const;
+  http::Reply session_reply(const auth::Principal& principal, const auth::Session& session) const;
   http::Header cookie(const std::string& value, std::int64_t max_age_s) const;
 
   std::string method_;

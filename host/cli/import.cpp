@@ -30,7 +30,7 @@ void print_json(std::ostream& out, const store::Imported& imported) {
   out << text << "\n";
 }
 
-int tell(Context& context, const ImportOptions& options, const store::Imported& imported) {
+int report_import(Context& context, const ImportOptions& options, const store::Imported& imported) {
   if (options.json) {
     print_json(context.out, imported);
   } else {
@@ -61,7 +61,7 @@ int run_import(Context& context, const ImportOptions& options) {
   });
   if (!imported.ok()) return command.refuse(imported.error());
   command.clear_progress();
-  return tell(context, options, *imported);
+  return report_import(context, options, *imported);
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ struct CreateOptions {
 };
 
 // Reports a new tenant, because a misspelled name creates one by mistake.
-void tell_if_new(Context& context, const std::vector<model::Tenant>& before, const std::string& tenant) {
+void report_if_new(Context& context, const std::vector<model::Tenant>& before, const std::string& tenant) {
   std::vector<std::string> names;
   for (const model::Tenant& one : before) {
     if (one.name == tenant) return;
@@ -86,7 +86,7 @@ int create(Context& context, const CreateOptions& options) {
   if (!made.ok()) return context.refuse(made.error().detail);
   const std::vector<model::Tenant> before = store->tenants();
   const model::KeyRecord record = store->put_key(made->record);
-  tell_if_new(context, before, record.tenant_name);
+  report_if_new(context, before, record.tenant_name);
   return hand_over(context, made->key, record);
 }
 

@@ -75,7 +75,7 @@ void CommitQueue::refuse_waiting(const WriteResult& result) {
   }
   while (!refused.empty()) {
     Item item = refused.pop();
-    tell(item, result);
+    complete(item, result);
   }
 }
 
@@ -158,7 +158,7 @@ void CommitQueue::work() {
   }
 }
 
-void CommitQueue::tell(Item& item, WriteResult result) {
+void CommitQueue::complete(Item& item, WriteResult result) {
   try {
     item.done(std::move(result));
   } catch (const std::exception& fault) {
@@ -178,7 +178,7 @@ void CommitQueue::refuse_denied(std::vector<Item>& batch) {
     WriteResult result;
     result.outcome = WriteResult::Outcome::denied;
     result.refusal = *refusal;
-    tell(item, std::move(result));
+    complete(item, std::move(result));
     return true;
   };
   std::erase_if(batch, denied);
@@ -207,7 +207,7 @@ void CommitQueue::commit(std::vector<Item> batch) {
   }
   report.commit_ns = clock_.monotonic_ns() - begun_ns;
   if (listener_.on_commit && report.records > 0) listener_.on_commit(report);  // before the answers: clients find the commit counted
-  for (std::size_t i = 0; i < batch.size(); ++i) tell(batch[i], std::move(results[i]));
+  for (std::size_t i = 0; i < batch.size(); ++i) complete(batch[i], std::move(results[i]));
 }
 
 void CommitQueue::do_jobs(std::vector<Job> jobs) {

@@ -99,7 +99,7 @@ class CommitQueue final : public WriteQueue {
   std::vector<Item> take_batch() RW_REQUIRES(mutex_);
   void refuse_denied(std::vector<Item>& batch);
   void commit(std::vector<Item> batch);
-  void tell(Item& item, WriteResult result);
+  void complete(Item& item, WriteResult result);
   void do_jobs(std::vector<Job> jobs);
 
   BatchWriter& store_;

@@ -33,7 +33,7 @@ void ExportWriter::hand_over() {
     if (!sink_(text_)) throw Stopped{};
     text_.clear();
   }
-  tell(context_, {"export", "runs", "", runs_seen_, std::max(all_, runs_seen_)});
+  report_progress(context_, {"export", "runs", "", runs_seen_, std::max(all_, runs_seen_)});
 }
 
 void ExportWriter::left_out(const char* table, std::string_view key, std::string detail) {

@@ -9,7 +9,7 @@ namespace runwarden::store {
 struct Stopped {};
 
 // Reports the progress; throws Stopped.
-inline void tell(const MaintenanceContext& maintenance, const Progress& progress) {
+inline void report_progress(const MaintenanceContext& maintenance, const Progress& progress) {
   if (maintenance.on_progress && !maintenance.on_progress(progress)) throw Stopped{};
 }
 

@@ -34,12 +34,12 @@ bool MessageQueue::wanted(model::TenantId tenant, model::MessageType type) {
   return std::any_of(known.begin(), known.end(), [&](const auto& one) { return one.second.endpoint.wants(type); });
 }
 
-void MessageQueue::tell(model::TenantId tenant, const model::Message& message, const model::MessageSubject& about) {
+void MessageQueue::enqueue(model::TenantId tenant, const model::Message& message, const model::MessageSubject& about) {
   for (auto& [seq, known] : of(tenant)) {
     model::Endpoint& endpoint = known.endpoint;
     if (!endpoint.wants(message.type) || !endpoint.filter.lets_pass(about)) continue;
     known.changed = true;
-    tell_of_skipped(tenant, endpoint);
+    enqueue_skipped_message(tenant, endpoint);
     const bool full = endpoint.pending >= rules_.max_pending || endpoint.skipped.count > 0;
     if (message.type != model::MessageType::failure_created || !full) {
       queue(tenant, endpoint, message);
@@ -84,7 +84,7 @@ void MessageQueue::replace(model::TenantId tenant, model::Endpoint& endpoint, co
   put_delivery(tenant, endpoint, &before, after);
   count(endpoint, before.state, -1);
   count(endpoint, after.state, 1);
-  tell_of_skipped(tenant, endpoint);
+  enqueue_skipped_message(tenant, endpoint);
 }
 
 void MessageQueue::erase(model::TenantId tenant, model::Endpoint& endpoint, const model::Delivery& delivery) {
@@ -124,7 +124,7 @@ void MessageQueue::settle(const Attempt& attempt, model::Endpoint& endpoint, con
   replace(attempt.tenant, endpoint, *before, after);
 }
 
-void MessageQueue::tell_of_skipped(model::TenantId tenant, model::Endpoint& endpoint) {
+void MessageQueue::enqueue_skipped_message(model::TenantId tenant, model::Endpoint& endpoint) {
   if (endpoint.skipped.count == 0 || endpoint.pending > most_pending_to_tell(rules_.max_pending)) return;
   model::Message message;
   message.key = new_key();
@@ -141,8 +141,8 @@ void MessageQueue::flush() {
   }
 }
 
-void tell_of_group(MessageQueue& messages, model::MessageType type, const GroupNow& group, const std::optional<model::RecordKey>& failure,
-                   const model::TriageEntry* entry) {
+void enqueue_group_message(MessageQueue& messages, model::MessageType type, const GroupNow& group,
+                           const std::optional<model::RecordKey>& failure, const model::TriageEntry* entry) {
   if (!messages.wanted(group.tenant, type)) return;
   model::Message message;
   message.key = messages.new_key();
@@ -150,10 +150,10 @@ void tell_of_group(MessageQueue& messages, model::MessageType type, const GroupN
   message.failure = failure;
   message.cluster = message_cluster(group.cluster, group.now_ms);
   if (entry != nullptr) message.triage = entry->key;
-  messages.tell(group.tenant, message, {group.cluster.detector_key, group.cluster.max_score, group.cluster.severity});
+  messages.enqueue(group.tenant, message, {group.cluster.detector_key, group.cluster.max_score, group.cluster.severity});
 }
 
-void tell_of_failures(MessageQueue& messages, model::TenantId tenant, const model::Cluster* cluster, const ClusterChange& change) {
+void enqueue_failure_messages(MessageQueue& messages, model::TenantId tenant, const model::Cluster* cluster, const ClusterChange& change) {
   if (change.told.empty()) return;
   model::Message message;
   message.type = model::MessageType::failure_created;
@@ -162,7 +162,7 @@ void tell_of_failures(MessageQueue& messages, model::TenantId tenant, const mode
   for (const ClusterChange::NewFailure& one : change.told) {
     message.key = one.key;
     message.failure = one.key;
-    messages.tell(tenant, message, {change.detector_key, one.score, one.severity});
+    messages.enqueue(tenant, message, {change.detector_key, one.score, one.severity});
   }
 }
 

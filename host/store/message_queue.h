@@ -30,7 +30,7 @@ class MessageQueue {
   model::RecordKey new_key() const { return {now_ms_, rules_.next_seq()}; }
   std::int64_t now_ms() const { return now_ms_; }
   // Queues the message for every endpoint that wants it and whose filter lets it pass.
-  void tell(model::TenantId tenant, const model::Message& message, const model::MessageSubject& about);
+  void enqueue(model::TenantId tenant, const model::Message& message, const model::MessageSubject& about);
 
   // Null if it does not exist. Changes by the caller are written.
   model::Endpoint* endpoint(model::TenantId tenant, std::uint64_t endpoint_seq);
@@ -64,7 +64,7 @@ class MessageQueue {
 
   OfTenant& of(model::TenantId tenant);
   void count(model::Endpoint& endpoint, model::DeliveryState state, int change) const;
-  void tell_of_skipped(model::TenantId tenant, model::Endpoint& endpoint);
+  void enqueue_skipped_message(model::TenantId tenant, model::Endpoint& endpoint);
 
   const Rules& rules_;
   std::int64_t now_ms_;
@@ -78,10 +78,10 @@ struct GroupNow {
   const model::Cluster& cluster;
   std::int64_t now_ms = 0;
 };
-void tell_of_group(MessageQueue& messages, model::MessageType type, const GroupNow& group, const std::optional<model::RecordKey>& failure,
-                   const model::TriageEntry* entry = nullptr);
+void enqueue_group_message(MessageQueue& messages, model::MessageType type, const GroupNow& group,
+                           const std::optional<model::RecordKey>& failure, const model::TriageEntry* entry = nullptr);
 // Queues messages about the failures in `change.told`. Null: they have no group.
-void tell_of_failures(MessageQueue& messages, model::TenantId tenant, const model::Cluster* cluster, const ClusterChange& change);
+void enqueue_failure_messages(MessageQueue& messages, model::TenantId tenant, const model::Cluster* cluster, const ClusterChange& change);
 // Whether a group may be reported as rising: at most once a day, and not while it is ignored or resolved.
 bool may_rise(const ClusterHead& head, std::int64_t now_ms);
 

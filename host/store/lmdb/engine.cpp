@@ -144,7 +144,7 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock, std::op
   seq_ = start_ << kCounterBits;
   ledger_state_ = start_ledgers(env_, tables_, {settings.path, settings.ledger, start_, clock_.wall_ms()});
   const ReadTxn txn = env_.read();
-  tell_last_use();
+  publish_last_use();
   load_open_runs(txn, tables_, open_index_, {clock_.wall_ms(), monotonic_ms(), settings_.listener.on_unreadable});
   purges_seen_ = read_meta(txn, tables_, meta::kPurges);
   const StoreListener& listener = settings_.listener;
@@ -153,7 +153,7 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock, std::op
 }
 
 // A damaged page of records must not keep the others from being served. The noted time has to do then.
-void LmdbEngine::tell_last_use() {
+void LmdbEngine::publish_last_use() {
   if (!settings_.listener.on_last_use) return;
   try {
     settings_.listener.on_last_use(reading([&](const Txn& txn) { return read_last_use(txn, tables_); }));
@@ -260,7 +260,7 @@ void LmdbEngine::commit_whole(std::span<const SealedWrite> writes, std::span<Wri
   txn.commit();
   start_noted_ = start_noted_ || stored;
   if (stored) room_.note_stored();
-  tell_index(batch.open_runs);
+  update_open_index(batch.open_runs);
 }
 
 void LmdbEngine::open_ledger(WriteBatch& batch) const {
@@ -268,7 +268,7 @@ void LmdbEngine::open_ledger(WriteBatch& batch) const {
   batch.ledger.emplace(batch.txn, tables_, batch.times.now_ms, on ? LedgerWriter::Records::make_entries : LedgerWriter::Records::make_none);
 }
 
-void LmdbEngine::tell_index(const std::vector<WriteBatch::OpenRunChange>& changes) {
+void LmdbEngine::update_open_index(const std::vector<WriteBatch::OpenRunChange>& changes) {
   const std::int64_t now_ms = monotonic_ms();
   for (const WriteBatch::OpenRunChange& change : changes) {
     if (change.part) {
@@ -600,7 +600,7 @@ Expired LmdbEngine::expire(const Retention& retention, std::size_t most) {
       if (!batch.open_runs.empty()) write_meta(txn, tables_, meta::kPurges, read_meta(txn, tables_, meta::kPurges) + 1);
       txn.commit();
       room_.note_stored();
-      tell_index(batch.open_runs);
+      update_open_index(batch.open_runs);
       return gone;
     } catch (const NoRoom& full) {
       if (some <= 1) throw StoreError(std::string("store: no space left even to delete: ") + full.what());

@@ -126,7 +126,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   WriteResult apply_one(WriteBatch& batch, const TriageWrite& write);
   WriteResult apply_one(WriteBatch& batch, const ReviewWrite& write);
   WriteResult apply_one(WriteBatch& batch, const OpinionWrite& write);
-  void tell_index(const std::vector<WriteBatch::OpenRunChange>& changes);
+  void update_open_index(const std::vector<WriteBatch::OpenRunChange>& changes);
   std::optional<Claim> claim_of(const Txn& txn, const RunKey& place, model::Resolution resolution);
 
   template <class Use>
@@ -134,7 +134,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   template <class Use>
   auto writing(Use use) -> decltype(use(std::declval<WriteTxn&>()));
   void write_numbered(const std::function<void(WriteTxn&)>& work);
-  void tell_last_use();
+  void publish_last_use();
   RunEvents events_of(const Txn& txn, const RunKey& place, std::uint32_t upto) const;
   void report_unreadable(const StoreError& bad) const;
   void refuse_after_fault() const;

@@ -120,13 +120,13 @@ class HeadWriter {
     auto head = read_cluster(txn_, tables_, tenant, cluster);
     const bool fresh = !head;
     if (fresh) head = make(cluster, change);
-    if (!head) return tell_failures(nullptr, change);
+    if (!head) return send_failure_messages(nullptr, change);
     store::apply(*head, change);
     if (change.removed > 0) look_again(*head, change);
     if (change.found() > 0) triage(*head, change);
     review(*head, change);
-    if (fresh && change.found() > 0) tell(model::MessageType::cluster_created, *head, change.newest);
-    tell_failures(&*head, change);
+    if (fresh && change.found() > 0) send_message(model::MessageType::cluster_created, *head, change.newest);
+    send_failure_messages(&*head, change);
     put(*head);
   }
 
@@ -173,20 +173,20 @@ class HeadWriter {
     store::look_again(head, change, now);
   }
 
-  void tell(model::MessageType type, const ClusterHead& head, const std::optional<model::RecordKey>& failure,
-            const model::TriageEntry* entry = nullptr) {
-    if (batch_.messages) tell_of_group(*batch_.messages, type, {tenant_, head.cluster, batch_.times.now_ms}, failure, entry);
+  void send_message(model::MessageType type, const ClusterHead& head, const std::optional<model::RecordKey>& failure,
+                    const model::TriageEntry* entry = nullptr) {
+    if (batch_.messages) enqueue_group_message(*batch_.messages, type, {tenant_, head.cluster, batch_.times.now_ms}, failure, entry);
   }
 
-  void tell_failures(const ClusterHead* head, const ClusterChange& change) {
-    if (batch_.messages) tell_of_failures(*batch_.messages, tenant_, head == nullptr ? nullptr : &head->cluster, change);
+  void send_failure_messages(const ClusterHead* head, const ClusterChange& change) {
+    if (batch_.messages) enqueue_failure_messages(*batch_.messages, tenant_, head == nullptr ? nullptr : &head->cluster, change);
   }
 
   void note(ClusterHead& head, model::TriageEntry entry, const std::optional<model::RecordKey>& failure) {
     decide(head, entry);
     put_entry(batch_, tenant_, head.cluster.key, entry);
     const bool regressed = entry.action == model::TriageAction::regressed;
-    tell(regressed ? model::MessageType::cluster_regressed : model::MessageType::cluster_triaged, head, failure, &entry);
+    send_message(regressed ? model::MessageType::cluster_regressed : model::MessageType::cluster_triaged, head, failure, &entry);
   }
 
   // Applies the decision that follows from added failures and from the time.
@@ -408,7 +408,8 @@ WriteResult write_triage(WriteBatch& batch, const TriageWrite& write) {
   batch.txn.put(batch.tables.clusters.handle, key, encode_cluster(key, *head));
   if (batch.messages) {
     const auto failure = newest_failure(batch.txn, batch.tables, write.tenant, write.cluster);
-    tell_of_group(*batch.messages, model::MessageType::cluster_triaged, {write.tenant, head->cluster, entry.key.time_ms}, failure, &entry);
+    enqueue_group_message(*batch.messages, model::MessageType::cluster_triaged, {write.tenant, head->cluster, entry.key.time_ms}, failure,
+                          &entry);
   }
   remember_answer(batch, write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::triage, .record = entry.key});
   result.cluster = std::move(head->cluster);

@@ -150,7 +150,7 @@ void LmdbLedgerStore::queue_messages(std::span<const SignedCheckpoint> checkpoin
       message.key = messages.new_key();
       message.type = model::MessageType::checkpoint_created;
       message.checkpoint = one.note;
-      messages.tell(one.tenant, message, {});
+      messages.enqueue(one.tenant, message, {});
     }
     messages.flush();
   });

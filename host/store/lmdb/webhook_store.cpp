@@ -133,8 +133,8 @@ bool LmdbWebhookStore::queue_rising(model::TenantId tenant, const model::Cluster
     head->rising_told_ms = now_ms;
     const KeyBytes key = cluster_row_key(tenant, cluster);
     txn.put(parts_.tables.clusters.handle, key, encode_cluster(key, *head));
-    tell_of_group(messages, model::MessageType::cluster_rising, {tenant, head->cluster, now_ms},
-                  newest_failure(txn, parts_.tables, tenant, cluster));
+    enqueue_group_message(messages, model::MessageType::cluster_rising, {tenant, head->cluster, now_ms},
+                          newest_failure(txn, parts_.tables, tenant, cluster));
     return true;
   });
 }

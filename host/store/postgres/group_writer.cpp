@@ -362,7 +362,8 @@ class EffectWriter {
       put_entry(id, group, entry);
       group.put = true;
       const auto newest = group.outermost ? std::optional(group.outermost->newest) : std::nullopt;
-      tell_of_group(messages_, model::MessageType::cluster_triaged, {id.first, group.head->cluster, entry.key.time_ms}, newest, &entry);
+      enqueue_group_message(messages_, model::MessageType::cluster_triaged, {id.first, group.head->cluster, entry.key.time_ms}, newest,
+                            &entry);
     }
     decision.result->cluster = group.head->cluster;
   }
@@ -372,7 +373,7 @@ class EffectWriter {
     const bool is_new = !group.head;
     if (is_new && !begin(id, group)) {
       group.erase = group.has_row;
-      return tell_of_failures(messages_, id.first, nullptr, change);
+      return enqueue_failure_messages(messages_, id.first, nullptr, change);
     }
     ClusterHead& head = *group.head;
     apply(head, change);
@@ -380,8 +381,8 @@ class EffectWriter {
     service_decides(id, group);
     reviews_decide(id, group);
     if (is_new && change.found() > 0)
-      tell_of_group(messages_, model::MessageType::cluster_created, {id.first, head.cluster, rules_.now_ms}, change.newest);
-    tell_of_failures(messages_, id.first, &head.cluster, change);
+      enqueue_group_message(messages_, model::MessageType::cluster_created, {id.first, head.cluster, rules_.now_ms}, change.newest);
+    enqueue_failure_messages(messages_, id.first, &head.cluster, change);
     group.put = head.cluster.count > 0 || group.has_entries;
     group.erase = !group.put;
     if (group.erase) --totals_.at(id.first).clusters;
@@ -412,8 +413,8 @@ class EffectWriter {
     decide(*group.head, entry);
     put_entry(id, group, entry);
     const bool regressed = entry.action == model::TriageAction::regressed;
-    tell_of_group(messages_, regressed ? model::MessageType::cluster_regressed : model::MessageType::cluster_triaged,
-                  {id.first, group.head->cluster, rules_.now_ms}, failure, &entry);
+    enqueue_group_message(messages_, regressed ? model::MessageType::cluster_regressed : model::MessageType::cluster_triaged,
+                          {id.first, group.head->cluster, rules_.now_ms}, failure, &entry);
   }
 
   void service_decides(const ClusterId& id, Group& group) {

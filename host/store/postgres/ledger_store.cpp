@@ -321,7 +321,7 @@ void PostgresLedgerStore::queue_messages(std::span<const SignedCheckpoint> check
       message.key = messages.new_key();
       message.type = model::MessageType::checkpoint_created;
       message.checkpoint = one.note;
-      messages.tell(one.tenant, message, {});
+      messages.enqueue(one.tenant, message, {});
     }
     const Statements statements = messages.take_statements();
     if (!statements.empty()) connection.run(statements);

@@ -226,7 +226,7 @@ bool PostgresWebhookStore::queue_rising(model::TenantId tenant, const model::Clu
     put.bytes(encode_cluster(key, head));
     connection.query(kPutCluster, std::move(put));
     const auto newest = rows[1].empty() ? std::nullopt : std::optional(record_key(rows[1], 0, 0));
-    tell_of_group(messages, model::MessageType::cluster_rising, {tenant, head.cluster, messages.now_ms()}, newest);
+    enqueue_group_message(messages, model::MessageType::cluster_rising, {tenant, head.cluster, messages.now_ms()}, newest);
     return true;
   });
 }

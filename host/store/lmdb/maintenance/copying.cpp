@@ -131,7 +131,7 @@ class Pump {
       if (got == 0) break;
       write_all(file.get(), std::string_view(buffer).substr(0, static_cast<std::size_t>(got)), target);
       bytes_ += static_cast<std::uint64_t>(got);
-      tell(context_, {doing_, "bytes", "", bytes_, all});
+      report_progress(context_, {doing_, "bytes", "", bytes_, all});
       watch_room(before);
     }
     if (::fsync(file.get()) != 0 || file.close() != 0) fail("cannot sync", target);

@@ -29,7 +29,7 @@ namespace runwarden::store {
 namespace {
 
 constexpr std::uint64_t kFlushEvery = 4096;  // lines: bounds the memory for counts
-constexpr std::uint64_t kTellEvery = 256;
+constexpr std::uint64_t kReportEvery = 256;
 
 // A line that stops the import.
 struct BadLine : std::runtime_error {
@@ -61,7 +61,7 @@ class Importing {
         ++line_;
         take(**line);
         if (line_ % kFlushEvery == 0) flush_all();
-        if (line_ % kTellEvery == 0) tell(context_, {"import", "lines", "", line_, 0});
+        if (line_ % kReportEvery == 0) report_progress(context_, {"import", "lines", "", line_, 0});
       }
       if (open_) throw BadLine("the export ends without its last line: it was truncated; export it again");
       if (imported_.tenants.empty()) throw BadLine("nothing to import: an export begins with a header line");
@@ -94,7 +94,7 @@ class Importing {
     batch_.ledger->flush();
     // Numbers of later records must begin above those of the imported records.
     write_meta(txn_, store_.tables, meta::kStart, std::max(read_meta(txn_, store_.tables, meta::kStart), highest_start_));
-    tell(context_, {"import", "lines", "", line_, line_});
+    report_progress(context_, {"import", "lines", "", line_, line_});
     txn_.commit();
   }
 

@@ -109,7 +109,7 @@ class Purging {
           visit(txn, key);
           return Visited::proceed;
         },
-        [this] { tell_counted(); });
+        [this] { report_counted(); });
   }
 
   void count_places(const Table& table, std::int64_t before_ms, std::uint64_t& count) {
@@ -149,7 +149,7 @@ class Purging {
             counted_.idempotency_keys += is_answer_before(key, value, before_ms) ? 1 : 0;
             return Visited::proceed;
           },
-          [this] { tell_counted(); });
+          [this] { report_counted(); });
     }
   }
 
@@ -165,7 +165,7 @@ class Purging {
           counted_.triage += is_last_in(txn, store_.tables.triage, group, key) && outlives(txn, group, retention) ? 0 : 1;
           return Visited::proceed;
         },
-        [this] { tell_counted(); });
+        [this] { report_counted(); });
   }
 
   void count_deliveries(std::int64_t before_ms) {
@@ -177,7 +177,7 @@ class Purging {
           counted_.deliveries += key.size() == kDeliveryKeyBytes && read_time(key, kEndpointKeyBytes) < before_ms ? 1 : 0;
           return Visited::proceed;
         },
-        [this] { tell_counted(); });
+        [this] { report_counted(); });
   }
 
   // The last review of a remaining failure or run stays with it.
@@ -217,7 +217,7 @@ class Purging {
   // As the ledger says it.
   std::optional<std::int64_t> before_ms() const { return query_.before_ms == kEndMs ? std::nullopt : std::optional(query_.before_ms); }
 
-  void tell_counted() const { tell(context_, {"count", "records", "", counted_.total(), 0}); }
+  void report_counted() const { report_progress(context_, {"count", "records", "", counted_.total(), 0}); }
 
   // One transaction, then a pause of the same length, so that a service alongside gets its turn.
   template <class Use>
@@ -242,7 +242,7 @@ class Purging {
   void delete_all(const Retention& retention) {
     for (bool more = true; more;) {
       more = delete_some(retention);
-      tell(context_, {"purge", "records", "", purged_.gone.total(), 0});
+      report_progress(context_, {"purge", "records", "", purged_.gone.total(), 0});
     }
   }
 
@@ -375,7 +375,7 @@ class Purging {
         },
         [&] {
           if (!found.empty()) purged_.leftovers += erase_leftovers(table, std::exchange(found, {}), is_leftover);
-          tell(context_, {"purge", "records", "", purged_.gone.total(), 0});
+          report_progress(context_, {"purge", "records", "", purged_.gone.total(), 0});
         });
   }
 

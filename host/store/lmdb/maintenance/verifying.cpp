@@ -41,7 +41,7 @@ constexpr const char* kOfIndex = "restore a backup; or export the tenant and imp
 constexpr const char* kOfLedger = "restore a backup; run `runwarden ledger verify` on an export to see what the ledger still proves";
 constexpr std::size_t kHalfBytes = sizeof(Half);
 constexpr int kDeepestJson = 1001;  // for a value accepted within the largest limits.max_json_depth
-constexpr std::uint64_t kTellEvery = 64;
+constexpr std::uint64_t kReportEvery = 64;
 
 // One entry, with the transaction for look-ups of what it refers to.
 struct Entry {
@@ -130,7 +130,7 @@ class Verifying {
   void check_entries(const Table& table, Check check_entry, const char* remedy) {
     table_ = &table;
     remedy_ = remedy;
-    tell(context_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
+    report_progress(context_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
     std::uint64_t& seen = verified_.entries[table.name];
     walk_slices(
         store_.env, table, {},
@@ -147,12 +147,12 @@ class Verifying {
           } catch (const std::out_of_range&) {
             fault(key, "the key is truncated");
           }
-          return ++looked_at_ % kTellEvery == 0 ? Visited::end_slice : Visited::proceed;
+          return ++looked_at_ % kReportEvery == 0 ? Visited::end_slice : Visited::proceed;
         },
         [&] {
           tenants_.clear();
           row_.reset();
-          tell(context_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
+          report_progress(context_, {"verify", "entries", table.name, std::min(looked_at_, all_), all_});
         });
   }
 
@@ -429,7 +429,9 @@ class Verifying {
       for (const model::Tenant& one : tenants) {
         recount_series(store_.env, t_, one.id,
                        {[this](const std::string& key, std::string detail) { fault(key, std::move(detail)); },
-                        [this] { tell(context_, {"verify", "entries", table_->name, std::min(looked_at_, all_), all_}); }});
+                        [this] {
+                          report_progress(context_, {"verify", "entries", table_->name, std::min(looked_at_, all_), all_});
+                        }});
       }
     } catch (const LmdbFault& fault) {
       if (!is_damage(fault.code)) throw;  // otherwise the check of the table with that page reports it

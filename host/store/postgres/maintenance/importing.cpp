@@ -41,7 +41,7 @@ namespace {
 
 constexpr std::size_t kLinesAtOnce = 2000;
 constexpr std::size_t kBytesAtOnce = std::size_t{8} << 20;
-constexpr std::uint64_t kTellEvery = 256;
+constexpr std::uint64_t kReportEvery = 256;
 constexpr std::size_t kHalfBytes = 16;
 
 // The rows at places: $1 tenant, $2 times, $3 numbers; between $4 and $5 by time.
@@ -201,7 +201,7 @@ class Importing {
         if (!line->has_value()) break;
         ++line_;
         take(**line);
-        if (line_ % kTellEvery == 0) tell(context_, {"import", "lines", "", line_, 0});
+        if (line_ % kReportEvery == 0) report_progress(context_, {"import", "lines", "", line_, 0});
       }
       if (open_) throw BadLine("the export ends without its last line: it was truncated; export it again");
       if (!tally_.any_tenant()) throw BadLine("nothing to import: an export begins with a header line");
@@ -806,7 +806,7 @@ class Importing {
     // Numbers of future records must begin above the imported ones.
     connection_.query("UPDATE runwarden.counter SET value = $1 WHERE name = 'start' AND value < $1",
                       std::move(Params().i64(number_of(tally_.highest_start()))));
-    tell(context_, {"import", "lines", "", line_, line_});
+    report_progress(context_, {"import", "lines", "", line_, line_});
     ledger_->write();
     CommitNotes notes;
     for (const model::TenantId tenant : tenants_) notes.note(tenant);

@@ -152,10 +152,10 @@ class Purging {
     Params params = of_tenant();
     for (const std::int64_t ms : before_ms) params.i64(ms);
     to = unsigned_at(connection_.query(sql, std::move(params)), 0, 0);
-    tell(context_, {"count", "records", "", counted_.total(), 0});
+    report_progress(context_, {"count", "records", "", counted_.total(), 0});
   }
 
-  void tell_purged() const { tell(context_, {"purge", "records", "", purged_.gone.total(), 0}); }
+  void report_purged() const { report_progress(context_, {"purge", "records", "", purged_.gone.total(), 0}); }
 
   // Pauses as long as the work took, so that the hosts get their turn.
   template <class Use>
@@ -171,7 +171,7 @@ class Purging {
       const Expired gone = in_turn([&] { return store.expire(retention, kRecordsAtOnce); });
       purged_.gone.add(gone);
       more = gone.more;
-      tell_purged();
+      report_purged();
     }
   }
 
@@ -185,7 +185,7 @@ class Purging {
       for (std::size_t row = 0; row < found.size(); ++row) {
         const model::ClusterKey cluster = cluster_key_of(found.bytes(row, 0));
         any = in_turn([&] { return recount(cluster); }) || any;
-        tell_purged();
+        report_purged();
       }
       after = found.bytes(found.size() - 1, 0);
     }
@@ -231,7 +231,7 @@ class Purging {
       for (const Leftovers& one : kOfDays) {
         sweep_day(one, end_ms);
       }
-      tell_purged();
+      report_purged();
     }
   }
 
@@ -260,7 +260,7 @@ class Purging {
       for (std::size_t row = 0; row < found.size(); ++row) places.emplace_back(found.bytes(row, 0));
       const std::uint64_t erased = in_turn([&] { return erase(leftovers, where, places); });
       purged_.leftovers += erased;
-      tell_purged();
+      report_purged();
       if (erased == 0) return;  // other transactions came in between
     }
   }
@@ -284,7 +284,7 @@ class Purging {
         if (fault.kind != PgFault::Kind::again || tries == kMostTries) throw;
         connection_.rollback();
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        tell_purged();
+        report_purged();
       }
     }
   }

@@ -154,7 +154,7 @@ class Verifying {
     table_ = table;
     remedy_ = remedy;
     verified_.entries.try_emplace(table, 0);
-    tell(context_, {"verify", "entries", table_, std::min(looked_at_, all_), all_});
+    report_progress(context_, {"verify", "entries", table_, std::min(looked_at_, all_), all_});
   }
 
   void fault(std::string_view key, std::string detail) { fault(key, std::move(detail), remedy_); }
@@ -217,7 +217,7 @@ class Verifying {
       if (!proceed) continue;
       take(rows);
       for (std::size_t i = 0; i < from.size(); ++i) set(from[i], rows, rows.size() - 1, static_cast<int>(i));
-      tell(context_, {"verify", "entries", table_, std::min(looked_at_, all_), all_});
+      report_progress(context_, {"verify", "entries", table_, std::min(looked_at_, all_), all_});
     }
   }
   static void set(KeyPart& part, const Rows& rows, std::size_t row, int column) {
