@@ -76,7 +76,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
  private:
   using DeliveryId = std::tuple<model::TenantId, std::uint64_t, model::RecordKey>;  // tenant, endpoint's seq, delivery
   // A delivery from the scan that found it until the outcome of its attempt is recorded.
-  struct OnItsWay {
+  struct InFlightDelivery {
     model::TenantId tenant = 0;
     model::Endpoint endpoint;
     model::Delivery delivery;
@@ -85,7 +85,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     std::string url;
     std::function<void(std::string)> done;
   };
-  static DeliveryId id_of(const OnItsWay& one) { return {one.tenant, one.endpoint.key.seq, one.delivery.key}; }
+  static DeliveryId id_of(const InFlightDelivery& one) { return {one.tenant, one.endpoint.key.seq, one.delivery.key}; }
 
   void turn() {
     try {
@@ -126,28 +126,28 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     endpoints_ = parts_.webhooks.all_endpoints();
     if (endpoints_.empty()) return;
     const std::size_t first = turn_++ % endpoints_.size();
-    std::vector<OnItsWay> without_body;
+    std::vector<InFlightDelivery> without_body;
     try {
-      for (std::size_t i = 0; i < endpoints_.size() && on_their_way_.size() < kMostAttempts; ++i) {
+      for (std::size_t i = 0; i < endpoints_.size() && in_flight_.size() < kMostAttempts; ++i) {
         look_at(endpoints_[(first + i) % endpoints_.size()], without_body);
       }
     } catch (...) {
-      for (const OnItsWay& one : without_body) release(one);  // the next scan finds them again
+      for (const InFlightDelivery& one : without_body) release(one);  // the next scan finds them again
       throw;
     }
     if (!without_body.empty()) make_bodies(std::move(without_body));
   }
 
-  void look_at(const store::TenantEndpoint& to, std::vector<OnItsWay>& without_body) {
+  void look_at(const store::TenantEndpoint& to, std::vector<InFlightDelivery>& without_body) {
     if (to.endpoint.disabled != model::Endpoint::Disabled::no || to.endpoint.pending == 0) return;
     const DeliveryId first{to.tenant, to.endpoint.key.seq, {store::kBeginningMs, 0}};
     const DeliveryId beyond{to.tenant, to.endpoint.key.seq + 1, {store::kBeginningMs, 0}};
-    auto busy = static_cast<std::size_t>(std::distance(on_their_way_.lower_bound(first), on_their_way_.lower_bound(beyond)));
+    auto busy = static_cast<std::size_t>(std::distance(in_flight_.lower_bound(first), in_flight_.lower_bound(beyond)));
     if (busy >= kMostOfEndpoint) return;
     for (model::Delivery& delivery : parts_.webhooks.due(to, parts_.clock.wall_ms(), kMostOfEndpoint + busy)) {
-      if (busy >= kMostOfEndpoint || on_their_way_.size() >= kMostAttempts) return;
-      OnItsWay one{to.tenant, to.endpoint, std::move(delivery)};
-      if (!on_their_way_.emplace(id_of(one), 0).second) continue;
+      if (busy >= kMostOfEndpoint || in_flight_.size() >= kMostAttempts) return;
+      InFlightDelivery one{to.tenant, to.endpoint, std::move(delivery)};
+      if (!in_flight_.emplace(id_of(one), 0).second) continue;
       ++busy;
       if (is_void(one)) {
         drop(one);
@@ -160,7 +160,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   }
 
   // A message whose failure cannot be read is not dropped.
-  bool is_void(const OnItsWay& one) const {
+  bool is_void(const InFlightDelivery& one) const {
     try {
       return tells_of_false_alarm(parts_.records, one.tenant, one.delivery.message);
     } catch (const store::StoreError&) {
@@ -168,7 +168,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     }
   }
 
-  void drop(const OnItsWay& one) {
+  void drop(const InFlightDelivery& one) {
     store::Attempt attempt;
     attempt.tenant = one.tenant;
     attempt.endpoint = one.endpoint.key;
@@ -177,13 +177,13 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     attempts_.push_back(std::move(attempt));
   }
 
-  void release(const OnItsWay& one) { on_their_way_.erase(id_of(one)); }
+  void release(const InFlightDelivery& one) { in_flight_.erase(id_of(one)); }
 
   // Stores each body before its first attempt, so that every attempt sends the same one.
-  void make_bodies(std::vector<OnItsWay> deliveries) {
+  void make_bodies(std::vector<InFlightDelivery> deliveries) {
     std::vector<store::MadeBody> bodies;
-    std::vector<OnItsWay> made;
-    for (OnItsWay& one : deliveries) {
+    std::vector<InFlightDelivery> made;
+    for (InFlightDelivery& one : deliveries) {
       std::optional<std::string> body;
       try {
         const std::string tenant_name = parts_.tenant_name(one.tenant);
@@ -208,9 +208,9 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   }
 
   // Sends the deliveries once their bodies are stored.
-  void store_bodies(std::vector<store::MadeBody> bodies, std::vector<OnItsWay> deliveries) {
+  void store_bodies(std::vector<store::MadeBody> bodies, std::vector<InFlightDelivery> deliveries) {
     const auto self = shared_from_this();
-    const auto deliver = std::make_shared<std::vector<OnItsWay>>(std::move(deliveries));
+    const auto deliver = std::make_shared<std::vector<InFlightDelivery>>(std::move(deliveries));
     parts_.queue.run_between([self, deliver, bodies = std::move(bodies)] {
       bool kept = true;
       try {
@@ -221,13 +221,13 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
         kept = false;
       }
       self->answer([self, deliver, kept] {
-        for (OnItsWay& one : *deliver) kept ? self->send(std::move(one)) : self->release(one);
+        for (InFlightDelivery& one : *deliver) kept ? self->send(std::move(one)) : self->release(one);
         if (!kept) self->quiet_until_ns_ = self->now_ns() + kAfterFaultMs * 1'000'000;
       });
     });
   }
 
-  void send(OnItsWay one) {
+  void send(InFlightDelivery one) {
     const std::int64_t now_ms = parts_.clock.wall_ms();
     const std::string id = model::make_message_id(one.delivery.message.key);
     http_client::SendRequest request;
@@ -252,7 +252,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       return done(result.error);
     }
     const auto found = sending_.find(result.id);
-    const OnItsWay one = std::move(found->second);
+    const InFlightDelivery one = std::move(found->second);
     sending_.erase(found);
     const std::int64_t now_ms = parts_.clock.wall_ms();
     const std::uint32_t attempts = one.delivery.attempts - one.delivery.attempts_before + 1;
@@ -263,7 +263,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     attempted(one, result, next_ms);
   }
 
-  void attempted(const OnItsWay& one, const http_client::SendResult& result, std::optional<std::int64_t> next_ms) {
+  void attempted(const InFlightDelivery& one, const http_client::SendResult& result, std::optional<std::int64_t> next_ms) {
     store::Attempt attempt{one.tenant, one.endpoint.key, one.delivery.key, parts_.clock.wall_ms(), result.error.empty(),
                            result.error != kRecordDeleted, result.status, result.error, next_ms, {}};
     if (!attempt.delivered && attempt.sent) attempt.disable = why_disable(one.endpoint, result, attempt.at_ms);
@@ -323,7 +323,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     noting_ = false;
     if (fault.empty()) {
       looked_ns_ = 0;  // scan at once: deliveries may be waiting for these places
-      for (const store::Attempt& one : noted) on_their_way_.erase({one.tenant, one.endpoint.seq, one.delivery});
+      for (const store::Attempt& one : noted) in_flight_.erase({one.tenant, one.endpoint.seq, one.delivery});
       return;
     }
     pause("storing the outcome of webhook messages is postponed: " + fault);
@@ -412,8 +412,8 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
 
   // Used only on the dispatcher's thread.
   std::vector<store::TenantEndpoint> endpoints_;
-  std::map<DeliveryId, int> on_their_way_;
-  std::map<std::uint64_t, OnItsWay> sending_;                              // by transfer number
+  std::map<DeliveryId, int> in_flight_;
+  std::map<std::uint64_t, InFlightDelivery> sending_;                      // by transfer number
   std::map<std::uint64_t, std::function<void(std::string)>> checking_;     // likewise
   std::vector<store::Attempt> attempts_;                                   // to be recorded
   std::map<std::pair<model::TenantId, model::ClusterKey>, std::int64_t> risen_;  // groups already reported, and when

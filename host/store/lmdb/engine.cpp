@@ -272,7 +272,7 @@ void LmdbEngine::update_open_index(const std::vector<WriteBatch::OpenRunChange>&
   const std::int64_t now_ms = monotonic_ms();
   for (const WriteBatch::OpenRunChange& change : changes) {
     if (change.part) {
-      open_index_.heard(change.place, {change.revision, *change.part, change.awaits}, now_ms);
+      open_index_.note_activity(change.place, {change.revision, *change.part, change.awaits}, now_ms);
     } else {
       open_index_.ended(change.place);
     }

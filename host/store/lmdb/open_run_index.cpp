@@ -65,7 +65,7 @@ void OpenRunIndex::load(const RunKey& place, const State& state, std::int64_t ag
   schedule(place, entry, due_ms(entry));
 }
 
-void OpenRunIndex::heard(const RunKey& place, const State& state, std::int64_t now_ms) {
+void OpenRunIndex::note_activity(const RunKey& place, const State& state, std::int64_t now_ms) {
   const MutexLock lock(mutex_);
   const auto [found, is_new] = entries_.try_emplace(place);
   Entry& entry = found->second;

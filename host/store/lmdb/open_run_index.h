@@ -34,7 +34,7 @@ class OpenRunIndex {
   // A run found open at the start.
   void load(const RunKey& place, const State& state, std::int64_t age_ms, std::int64_t now_ms);
   // Events arrived. A new revision restarts the run's age.
-  void heard(const RunKey& place, const State& state, std::int64_t now_ms);
+  void note_activity(const RunKey& place, const State& state, std::int64_t now_ms);
   void ended(const RunKey& place);
 
   struct Due {

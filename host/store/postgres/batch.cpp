@@ -58,7 +58,7 @@ struct KnownRun {
   std::optional<StoredRun> stored;  // of an open run; of a resolved one once it is asked for
   std::int64_t token = 0;
   std::int64_t due_ms = 0;
-  HeardOf heard;
+  RunActivity activity;
   std::vector<EventRowBeyond> added;  // events of this batch
   std::set<std::string> added_ids;    // half digests
 
@@ -358,7 +358,7 @@ void Batch::State::load_open(KnownRun& run, const FoundOpenRun& open) {
   run.has_row = run.has_open_row = true;
   run.token = open.token;
   run.due_ms = open.due_ms;
-  run.heard = open.heard;
+  run.activity = open.activity;
   try {
     run.stored = decode_run_head(place_key(run.name.tenant, open.place), open.body, OutlineToo::yes);
     if (!run.stored->buffering) throw BadValue("it is among the open runs, but is marked resolved");
@@ -676,16 +676,16 @@ void Batch::State::hear(KnownRun& run, Begins begins) {
   const bool complete = run.stored->buffering->ending.has_value();
   run.open_changed = true;
   if (begins == Begins::yes) {
-    run.heard = {rules.now_ms, rules.now_ms, std::nullopt, awaits};
+    run.activity = {rules.now_ms, rules.now_ms, std::nullopt, awaits};
     run.token = static_cast<std::int64_t>(rules.effects.next_seq() * 2);
     run.due_ms = std::numeric_limits<std::int64_t>::max();
   }
-  const bool other = begins == Begins::yes || run.heard.awaits != awaits;
-  run.heard.last_ms = rules.now_ms;
-  run.heard.awaits = awaits;
-  if (awaits == Awaits::spans && !run.heard.root_ms) run.heard.root_ms = rules.now_ms;
+  const bool other = begins == Begins::yes || run.activity.awaits != awaits;
+  run.activity.last_ms = rules.now_ms;
+  run.activity.awaits = awaits;
+  if (awaits == Awaits::spans && !run.activity.root_ms) run.activity.root_ms = rules.now_ms;
   if (is_held(run.token)) return;
-  if (other) run.due_ms = std::min(run.due_ms, due_of(run.heard, rules.buffer));
+  if (other) run.due_ms = std::min(run.due_ms, due_of(run.activity, rules.buffer));
   if (complete) run.due_ms = std::min(run.due_ms, rules.now_ms + kCompleterMs);
 }
 
@@ -968,7 +968,7 @@ void Batch::State::gather(KnownRun& run) {
   }
   if (!is_open || !run.open_changed) return;
   run.open_body = encode_run(place_key(run.name.tenant, run.place), *run.stored);
-  OpenRunRow row{run.name, run.place, run.stored->run.revision, *run.stored->buffering, run.token, run.due_ms, run.heard, run.open_body};
+  OpenRunRow row{run.name, run.place, run.stored->run.revision, *run.stored->buffering, run.token, run.due_ms, run.activity, run.open_body};
   if (run.has_open_row) {
     rows.changed_open.push_back(std::move(row));
   } else {

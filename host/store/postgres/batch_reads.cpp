@@ -159,10 +159,10 @@ FoundOpenRun open_run_at(const Rows& rows, std::size_t row) {
   open.place = key_at(rows, row, 2);
   open.token = rows.number(row, 4);
   open.due_ms = rows.number(row, 5);
-  open.heard.first_ms = rows.number(row, 6);
-  open.heard.last_ms = rows.number(row, 7);
-  if (!rows.is_null(row, 8)) open.heard.root_ms = rows.number(row, 8);
-  open.heard.awaits = static_cast<Awaits>(rows.number(row, 9));
+  open.activity.first_ms = rows.number(row, 6);
+  open.activity.last_ms = rows.number(row, 7);
+  if (!rows.is_null(row, 8)) open.activity.root_ms = rows.number(row, 8);
+  open.activity.awaits = static_cast<Awaits>(rows.number(row, 9));
   open.body = rows.bytes(row, 10);
   return open;
 }

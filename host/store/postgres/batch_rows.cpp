@@ -197,8 +197,8 @@ Params params_of(const std::vector<OpenRunRow>& rows) {
           .i64s(bigs(rows, [](const OpenRunRow& row) { return row.place.time_ms; }))
           .i64s(bigs(rows, [](const OpenRunRow& row) { return row.place.seq; }))
           .i32s(ints(rows, [](const OpenRunRow& row) { return row.revision; }))
-          .i64s(bigs(rows, [](const OpenRunRow& row) { return row.heard.first_ms; }))
-          .i64s(bigs(rows, [](const OpenRunRow& row) { return row.heard.last_ms; }))
+          .i64s(bigs(rows, [](const OpenRunRow& row) { return row.activity.first_ms; }))
+          .i64s(bigs(rows, [](const OpenRunRow& row) { return row.activity.last_ms; }))
           .i32s(ints(rows, [](const OpenRunRow& row) { return row.buffering.total; }))
           .i32s(ints(rows, [](const OpenRunRow& row) { return row.buffering.previous; }))
           .i64s(bigs(rows, [](const OpenRunRow& row) { return row.buffering.bytes; }))
@@ -207,8 +207,8 @@ Params params_of(const std::vector<OpenRunRow>& rows) {
           .i16s(shorts(rows, [](const OpenRunRow& row) { return row.buffering.tail_final ? 1 : 0; }))
           .i64s(bigs(rows, [](const OpenRunRow& row) { return row.token; }))
           .i64s(bigs(rows, [](const OpenRunRow& row) { return row.due_ms; }))
-          .i16s(shorts(rows, [](const OpenRunRow& row) { return row.heard.awaits; }))
-          .i64s(bigs(rows, [](const OpenRunRow& row) { return row.heard.root_ms.value_or(kNoTime); }))
+          .i16s(shorts(rows, [](const OpenRunRow& row) { return row.activity.awaits; }))
+          .i64s(bigs(rows, [](const OpenRunRow& row) { return row.activity.root_ms.value_or(kNoTime); }))
           .byteas(texts(rows, [](const OpenRunRow& row) { return row.body; })));
 }
 

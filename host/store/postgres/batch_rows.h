@@ -39,7 +39,7 @@ struct OpenRunRow {
   Buffering buffering;
   std::int64_t token = 0;
   std::int64_t due_ms = 0;
-  HeardOf heard;
+  RunActivity activity;
   std::string_view body;
 };
 struct PreviousRow {

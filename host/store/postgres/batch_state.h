@@ -43,7 +43,7 @@ struct FoundOpenRun {
   model::RecordKey place;
   std::int64_t token = 0;
   std::int64_t due_ms = 0;
-  HeardOf heard;
+  RunActivity activity;
   std::string body;
 };
 struct FoundRun {

@@ -83,13 +83,13 @@ Params by_place(model::TenantId tenant, const model::RecordKey& key) {
   return std::move(Params().i32(static_cast<std::int32_t>(tenant)).i64(key.time_ms).i64(static_cast<std::int64_t>(key.seq)));
 }
 
-std::int64_t idle_due(const HeardOf& heard, const BufferRules& rules) {
-  switch (heard.awaits) {
-    case Awaits::events: return heard.last_ms + rules.idle_ms;
-    case Awaits::root: return heard.last_ms + rules.otlp_idle_ms;
-    case Awaits::spans: return heard.root_ms.value_or(heard.last_ms) + rules.otlp_root_grace_ms;
+std::int64_t idle_due(const RunActivity& activity, const BufferRules& rules) {
+  switch (activity.awaits) {
+    case Awaits::events: return activity.last_ms + rules.idle_ms;
+    case Awaits::root: return activity.last_ms + rules.otlp_idle_ms;
+    case Awaits::spans: return activity.root_ms.value_or(activity.last_ms) + rules.otlp_root_grace_ms;
   }
-  return heard.last_ms;
+  return activity.last_ms;
 }
 
 std::string unreadable_text(std::string_view run_id, const char* why) {
@@ -104,13 +104,13 @@ Awaits awaited_by(const model::RunRecord& run) {
   return run.root_arrived ? Awaits::spans : Awaits::root;
 }
 
-std::int64_t due_of(const HeardOf& heard, const BufferRules& rules) {
-  return std::min(idle_due(heard, rules), heard.first_ms + rules.max_age_ms);
+std::int64_t due_of(const RunActivity& activity, const BufferRules& rules) {
+  return std::min(idle_due(activity, rules), activity.first_ms + rules.max_age_ms);
 }
 
-model::Resolution ending_of(const HeardOf& heard, const BufferRules& rules) {
-  if (idle_due(heard, rules) > heard.first_ms + rules.max_age_ms) return model::Resolution::max_age;
-  return heard.awaits == Awaits::spans ? model::Resolution::final : model::Resolution::idle;
+model::Resolution ending_of(const RunActivity& activity, const BufferRules& rules) {
+  if (idle_due(activity, rules) > activity.first_ms + rules.max_age_ms) return model::Resolution::max_age;
+  return activity.awaits == Awaits::spans ? model::Resolution::final : model::Resolution::idle;
 }
 
 OpenRunClaims::~OpenRunClaims() {
@@ -202,14 +202,14 @@ Claim OpenRunClaims::claim_at(const Rows& rows, std::size_t row, const BufferRul
   claim.run_id = rows.bytes(row, 1);
   claim.run = {rows.number(row, 2), static_cast<std::uint64_t>(rows.number(row, 3))};
   claim.token = static_cast<std::uint64_t>(rows.number(row, 4));
-  HeardOf heard{rows.number(row, 5), rows.number(row, 6), std::nullopt, static_cast<Awaits>(rows.number(row, 8))};
-  if (!rows.is_null(row, 7)) heard.root_ms = rows.number(row, 7);
+  RunActivity activity{rows.number(row, 5), rows.number(row, 6), std::nullopt, static_cast<Awaits>(rows.number(row, 8))};
+  if (!rows.is_null(row, 7)) activity.root_ms = rows.number(row, 7);
   const StoredRun stored = decode_run_head(place_key(claim.tenant, claim.run), rows.bytes(row, 9));
   if (!stored.buffering) throw BadValue("it is marked resolved");
   const Buffering& buffering = *stored.buffering;
   claim.revision = stored.run.revision;
   claim.upto = buffering.ending ? buffering.cut : buffering.total;
-  claim.resolution = buffering.ending.value_or(ending_of(heard, rules));
+  claim.resolution = buffering.ending.value_or(ending_of(activity, rules));
   claim.first_ms = buffering.first_ms;
   claim.source = stored.run.source;
   claim.root_arrived = stored.run.root_arrived;

@@ -37,16 +37,16 @@ constexpr std::int64_t kCompleterMs = 5'000;
 constexpr bool is_held(std::int64_t token) { return token % 2 != 0; }
 constexpr std::int64_t next_claim(std::int64_t token) { return token + (is_held(token) ? 2 : 1); }
 
-// When an open run was heard of, by the database's clock.
-struct HeardOf {
+// When something of an open run arrived, by the database's clock.
+struct RunActivity {
   std::int64_t first_ms = 0;
   std::int64_t last_ms = 0;
   std::optional<std::int64_t> root_ms;  // when the root of its trace arrived
   Awaits awaits = Awaits::events;
 };
 // When the run is due, unless it is complete; and how it then ends.
-std::int64_t due_of(const HeardOf& heard, const BufferRules& rules);
-model::Resolution ending_of(const HeardOf& heard, const BufferRules& rules);
+std::int64_t due_of(const RunActivity& activity, const BufferRules& rules);
+model::Resolution ending_of(const RunActivity& activity, const BufferRules& rules);
 
 // The rules of the last call of claim(): a newly opened run is due by them. Any thread.
 class RulesInUse {

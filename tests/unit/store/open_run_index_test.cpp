@@ -34,10 +34,10 @@ TEST(OpenRunIndex_Count, OfALoadedRun_ItsAgeGoesOn) {
 
 TEST(OpenRunIndex_Count, WhenANewRevisionBegins_CountsFromThere) {
   OpenRunIndex index;
-  index.heard(place_of(1), {1, OpenRunIndex::Part::more_to_come}, 1000);
-  index.heard(place_of(1), {1, OpenRunIndex::Part::more_to_come}, 50'000);
+  index.note_activity(place_of(1), {1, OpenRunIndex::Part::more_to_come}, 1000);
+  index.note_activity(place_of(1), {1, OpenRunIndex::Part::more_to_come}, 50'000);
   EXPECT_NEAR(static_cast<double>(index.count(60'000).oldest_age_ms), 59'000, kExactMs);
-  index.heard(place_of(1), {2, OpenRunIndex::Part::more_to_come}, 60'000);
+  index.note_activity(place_of(1), {2, OpenRunIndex::Part::more_to_come}, 60'000);
   EXPECT_EQ(index.count(90'000).count, 1u);
   EXPECT_NEAR(static_cast<double>(index.count(90'000).oldest_age_ms), 30'000, kExactMs);
 }
@@ -63,12 +63,12 @@ TEST(OpenRunIndex_Count, AfterAnyChanges_IsWhatAWalkOverAllFinds) {
         break;
       case 1:
         runs.try_emplace(number, Run{now_ms, 1});
-        index.heard(place_of(number), {runs[number].revision, OpenRunIndex::Part::more_to_come}, now_ms);
+        index.note_activity(place_of(number), {runs[number].revision, OpenRunIndex::Part::more_to_come}, now_ms);
         break;
       case 2:
         if (known == runs.end()) break;
         known->second = {now_ms, known->second.revision + 1};
-        index.heard(place_of(number), {known->second.revision, OpenRunIndex::Part::more_to_come}, now_ms);
+        index.note_activity(place_of(number), {known->second.revision, OpenRunIndex::Part::more_to_come}, now_ms);
         break;
       case 3:
         runs.erase(number);
