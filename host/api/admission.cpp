@@ -147,13 +147,14 @@ std::optional<Error> check_csrf(const http::RequestHead& head, const auth::Sessi
 }
 
 // By key or, if none is sent, by session.
-Result<auth::Principal> identify(const http::RequestHead& head, auth::Scope scope, const Doorkeepers& ask, Admission& admission) {
+Result<auth::Principal> identify(const http::RequestHead& head, auth::Scope scope, const AdmissionServices& services,
+                                 Admission& admission) {
   const auto authorization = is_otlp(admission.route->id) ? otlp_credentials(head) : values_of(head, "authorization");
-  const bool by_cookie = authorization.empty() && ask.sessions != nullptr && !session_cookies(head).empty();
-  if (!by_cookie) return ask.keys.admit(authorization, scope);
-  auto session = session_of(head, *ask.sessions);
+  const bool by_cookie = authorization.empty() && services.sessions != nullptr && !session_cookies(head).empty();
+  if (!by_cookie) return services.keys.admit(authorization, scope);
+  auto session = session_of(head, *services.sessions);
   if (!session) return no_session();
-  auto principal = ask.keys.admit_id(session->key_id, scope);
+  auto principal = services.keys.admit_id(session->key_id, scope);
   if (!principal.ok()) return principal;
   if (auto fault = check_csrf(head, *session)) return std::move(*fault);
   admission.session = std::move(*session);
@@ -189,14 +190,14 @@ std::optional<Error> check_origin(const http::RequestHead& head) {
 }
 
 // GET and DELETE require a session; POST begins one.
-std::optional<Refusal> check_session(const http::RequestHead& head, const Doorkeepers& ask, Admission& admission) {
+std::optional<Refusal> check_session(const http::RequestHead& head, const AdmissionServices& services, Admission& admission) {
   if (!changes_nothing(head.method)) {
     if (auto fault = check_origin(head)) return Refusal{std::move(*fault), {}};
   }
   if (head.method == "POST") return std::nullopt;
-  auto session = session_of(head, *ask.sessions);
+  auto session = session_of(head, *services.sessions);
   if (!session) return Refusal{no_session(), {}};
-  auto principal = ask.keys.admit_id(session->key_id, auth::Scope::read);
+  auto principal = services.keys.admit_id(session->key_id, auth::Scope::read);
   if (!principal.ok()) return Refusal{std::move(principal.error()), {}};
   if (auto fault = check_csrf(head, *session)) return Refusal{std::move(*fault), {}};
   admission.principal = std::move(*principal);
@@ -206,11 +207,11 @@ std::optional<Refusal> check_session(const http::RequestHead& head, const Doorke
 
 }  // namespace
 
-std::variant<Admission, Refusal> admit(const http::RequestHead& head, const Doorkeepers& ask) {
+std::variant<Admission, Refusal> admit(const http::RequestHead& head, const AdmissionServices& services) {
   auto found = match(head.method, head.path);
   if (!found.ok()) return Refusal{std::move(found.error()), {}};
   const auto of_page = [](const Route& route) { return route.access == Access::page || route.access == Access::session; };
-  if (found->route != nullptr && of_page(*found->route) && ask.sessions == nullptr) found->route = nullptr;
+  if (found->route != nullptr && of_page(*found->route) && services.sessions == nullptr) found->route = nullptr;
   if (found->route == nullptr) return refuse(Code::not_found, "no such path; /v1/openapi.json lists the paths");
   if (!found->method_allowed) {
     return Refusal{Error{Code::method_not_allowed, "this path takes " + found->allow + ", not " + head.method.substr(0, 32), {}, {}},
@@ -220,12 +221,12 @@ std::variant<Admission, Refusal> admit(const http::RequestHead& head, const Door
   admission.route = found->route;
   admission.parameters = std::move(found->parameters);
   if (admission.route->access == Access::session) {
-    if (auto refusal = check_session(head, ask, admission)) return std::move(*refusal);
+    if (auto refusal = check_session(head, services, admission)) return std::move(*refusal);
   } else if (const auto scope = scope_of(admission.route->access)) {
-    auto principal = identify(head, *scope, ask, admission);
+    auto principal = identify(head, *scope, services, admission);
     if (!principal.ok()) return Refusal{std::move(principal.error()), {}};
     admission.principal = std::move(*principal);
-    if (const auto wait_s = ask.rates.take(admission.principal->tenant)) {
+    if (const auto wait_s = services.rates.take(admission.principal->tenant)) {
       Refusal refusal =
           refuse(Code::rate_limited, "tenant \"" + admission.principal->tenant_name +
                                          "\" sends more than limits.requests_per_second; try again in " + std::to_string(*wait_s) + " s");

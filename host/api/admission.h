@@ -40,13 +40,13 @@ struct Refusal {
 };
 
 // What admit() consults.
-struct Doorkeepers {
+struct AdmissionServices {
   auth::KeyRing& keys;
   auth::RateLimiter& rates;
   const auth::Sessions* sessions;  // null: no page is served, and cookies are ignored
 };
 
-std::variant<Admission, Refusal> admit(const http::RequestHead& head, const Doorkeepers& ask);
+std::variant<Admission, Refusal> admit(const http::RequestHead& head, const AdmissionServices& services);
 
 // A permit that lasts as long as the key is valid. A failure to read the keys does not withdraw it; store faults are reported elsewhere.
 Permit permit_of(auth::KeyRing& keys, const auth::Principal& principal);
