@@ -209,24 +209,24 @@ ClusterPage ClusterListing::find_page() const {
   ClusterWalk walk = query.walk ? *query.walk : ClusterWalk{{}, {}, now_ms, groups.last_commit(tenant)};
   const bool ranked = walk.part == ClusterWalk::Part::ranked;
   ClusterPage page;
-  bool any_failed_anew = false;
+  bool any_failed_again = false;
   Best best(query.limit, walk.after);
   groups.visit_clusters(tenant, [&](const model::Cluster& cluster) {
     if (!in_window(cluster)) return;
     ++page.groups_by_detector[cluster.detector_key];
     if (!fits(query, cluster, now_ms)) return;
-    const bool failed_anew = walk.failed_anew(cluster.last_ms);
-    any_failed_anew = any_failed_anew || failed_anew;
+    const bool failed_again = walk.failed_again(cluster.last_ms);
+    any_failed_again = any_failed_again || failed_again;
     if (ranked) return best.offer({sort_value(cluster), tie_of(cluster.key)}, cluster);
-    if (failed_anew) best.offer(place_of(cluster.key), cluster);
+    if (failed_again) best.offer(place_of(cluster.key), cluster);
   });
   bool more = false;
   page.items = best.take(more);
   if (more) {
     walk.after = page.items.back().place;
     page.next = walk;
-  } else if (query.walk && ranked && any_failed_anew && groups.last_commit(tenant) != walk.began_commit) {
-    walk.part = ClusterWalk::Part::failed_anew;
+  } else if (query.walk && ranked && any_failed_again && groups.last_commit(tenant) != walk.began_commit) {
+    walk.part = ClusterWalk::Part::failed_again;
     walk.after.reset();
     page.next = walk;
   }

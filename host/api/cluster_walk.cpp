@@ -19,7 +19,7 @@ constexpr const char* kBeginning = "from the beginning";
 
 }  // namespace
 
-bool ClusterWalk::failed_anew(std::int64_t last_ms) const {
+bool ClusterWalk::failed_again(std::int64_t last_ms) const {
   return last_ms >= began_ms - kLongestCommitMs;
 }
 
@@ -49,7 +49,7 @@ std::optional<ClusterWalk> open_walk(const auth::CursorSeal& seal, model::Tenant
   walk.began_ms = began->time_ms;
   walk.began_commit = began->seq;
   const std::string_view place = cursor.substr(between + 1);
-  for (const auto part : {ClusterWalk::Part::ranked, ClusterWalk::Part::failed_anew}) {
+  for (const auto part : {ClusterWalk::Part::ranked, ClusterWalk::Part::failed_again}) {
     walk.part = part;
     walk.after = seal.open(tenant, meaning_of(meaning, name(part)), place);
     if (walk.after) return walk;

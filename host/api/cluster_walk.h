@@ -15,14 +15,14 @@
 namespace runwarden::api {
 
 struct ClusterWalk {
-  enum class Part : std::uint8_t { ranked, failed_anew };
+  enum class Part : std::uint8_t { ranked, failed_again };
   Part part = Part::ranked;
   std::optional<model::RecordKey> after;  // within the part; empty: from its start
   std::int64_t began_ms = 0;
   std::uint64_t began_commit = 0;  // the tenant's last commit at that time
 
   // Whether the second part shows a group whose last failure was detected at that time.
-  bool failed_anew(std::int64_t last_ms) const;
+  bool failed_again(std::int64_t last_ms) const;
 };
 
 // A group's position in the second part.

@@ -77,14 +77,14 @@ Status Sessions::read_ended() {
       over = over || !lasts;
     }
   }
-  if (over && write_anew()) return Nothing{};
+  if (over && rewrite()) return Nothing{};
   file_ = ::open(ended_file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (file_ >= 0) return Nothing{};
   return Error{
       Code::internal, "cannot open \"" + ended_file_.string() + "\": " + open_fault(ended_file_, errno, OpenFor::writing), {}, {}};
 }
 
-bool Sessions::write_anew() {
+bool Sessions::rewrite() {
   std::filesystem::path fresh = ended_file_;
   fresh += ".new";
   file_ = ::open(fresh.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);

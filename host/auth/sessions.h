@@ -54,7 +54,7 @@ class Sessions {
  private:
   Sessions(std::string secret, std::filesystem::path ended_file, const Clock& clock);
   Status read_ended();
-  bool write_anew() RW_REQUIRES(mutex_);
+  bool rewrite() RW_REQUIRES(mutex_);
   void remember(std::int64_t issued_ms, std::string number) RW_REQUIRES(mutex_);
   std::string mac(std::string_view purpose, std::string_view text) const;
 

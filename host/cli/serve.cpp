@@ -21,7 +21,7 @@ int serve(Context& context, bool new_store) {
                                  " and store.path " + settings->store.path +
                                  "; `runwarden check` shows the detectors, and --config names a file");
   }
-  settings->store.begin_anew = new_store;
+  settings->store.create_new = new_store;
   return app::run_service(*settings, [options] { return config::load(options); });
 }
 

@@ -36,7 +36,7 @@ struct StoreSection {
   bool require_sync_standby = false;
   bool prepared = true;
   bool allow_plaintext = false;
-  bool begin_anew = false;  // not in the file: `serve --new-store`
+  bool create_new = false;  // not in the file: `serve --new-store`
 };
 
 // Retention of records; kForever: until they are purged.

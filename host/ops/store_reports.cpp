@@ -11,7 +11,7 @@ store::StoreListener StoreReports::listener() {
     metrics_.unreadable_record();
     log_.write(LogLevel::error, "store_damaged", text);
   };
-  listener.on_begun_anew = [this](const std::string& text) { log_.write(LogLevel::warn, "new_store", text); };
+  listener.on_new_store = [this](const std::string& text) { log_.write(LogLevel::warn, "new_store", text); };
   listener.on_fatal = [this](const std::string& why) {
     log_.write(LogLevel::error, "store_failed", why);
     log_.flush();

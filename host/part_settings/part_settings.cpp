@@ -94,7 +94,7 @@ store::StoreSettings store_settings(const config::Settings& settings) {
   opening.dimension_names = settings.page.dimensions;
   opening.ledger = settings.ledger.enabled ? store::StoreSettings::Ledger::on : store::StoreSettings::Ledger::off;
   opening.keep_idempotency_ms = settings.retention.idempotency_keys_ms;
-  if (settings.store.begin_anew) opening.if_lost = store::StoreSettings::IfLost::begin_anew;
+  if (settings.store.create_new) opening.if_lost = store::StoreSettings::IfLost::create_new;
   return opening;
 }
 

@@ -30,7 +30,7 @@ struct StoreListener {
   using Text = std::function<void(const std::string& text)>;
   Text on_unreadable;  // a record that a list leaves out because it cannot be read: which, why, and the remedy
   Text on_damage;      // once, when the store's medium is found damaged
-  Text on_begun_anew;  // once, while it opens: what became of the lost store
+  Text on_new_store;   // once, while it opens: what became of the lost store
   // Once, while it opens, before on_last_use: the clock that all hosts of this store share. Not called if that is this machine's clock.
   std::function<void(std::shared_ptr<const Clock> shared)> on_shared_clock = {};
   std::function<void(const ClockGuard::LastUse&)> on_last_use;  // once, while it opens, before anything in it uses the clock
@@ -53,7 +53,7 @@ struct StoreSettings {
   std::int64_t keep_idempotency_ms = std::int64_t{48} * 3600 * 1000;
   // What to do if the store is lost: gone, cut off or damaged. If it starts empty, its remains are set aside; a store that can be opened is
   // opened.
-  enum class IfLost : std::uint8_t { refuse, begin_anew };
+  enum class IfLost : std::uint8_t { refuse, create_new };
   IfLost if_lost = IfLost::refuse;
   std::uint64_t max_clusters = 100'000;                                  // groups per tenant; failures beyond them are stored without one
   std::uint64_t max_pending_messages = 100'000;                          // per webhook; failures beyond them are reported in one message

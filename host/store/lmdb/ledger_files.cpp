@@ -214,13 +214,13 @@ void LedgerLast::note(const std::map<std::string, Noted>& checkpoints) {
     for (const auto& [origin, noted] : checkpoints) text += line_of(origin, noted);
     write_all(file.get(), text, path);
     if (::fsync(file.get()) != 0) fail("sync", path);
-    if (size > kMostBytes) write_anew();
+    if (size > kMostBytes) rewrite();
   }
   if (is_new) sync_folder(folder_);
 }
 
 // Call while the file is locked.
-void LedgerLast::write_anew() {
+void LedgerLast::rewrite() {
   std::string text;
   for (const auto& [origin, noted] : read()) text += line_of(origin, noted);
   if (text.size() < kMostBytes / 2) put_file(folder_, kLedgerLast, text);

@@ -53,7 +53,7 @@ class LedgerLast {
 
  private:
   void take_lines(std::string_view text);
-  void write_anew();
+  void rewrite();
 
   std::filesystem::path folder_;
   std::map<std::string, Noted> noted_;

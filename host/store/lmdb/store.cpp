@@ -126,8 +126,8 @@ void set_aside_unusable(const LmdbSettings& settings, const Clock& clock) {
   for (const char* name : {"data.mdb", "lock.mdb", "damage.note", kCursorSecret, kSessionSecret, kEndedSessions, kCrashNote})
     std::filesystem::remove(settings.path / name);
   std::filesystem::remove_all(settings.path / kPluginCopies);
-  if (settings.listener.on_begun_anew)
-    settings.listener.on_begun_anew("the store at \"" + settings.path.string() + "\" starts empty: " + what);
+  if (settings.listener.on_new_store)
+    settings.listener.on_new_store("the store at \"" + settings.path.string() + "\" starts empty: " + what);
 }
 
 // Runs `work`; an exception becomes the Error that says why the folder cannot be opened.
@@ -160,7 +160,7 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
   return or_refusal(settings.path, [&]() -> Result<std::unique_ptr<Store>> {
     if (Status made = make_folder(settings); !made.ok()) return std::move(made.error());
     LmdbSettings as_made = settings;
-    if (settings.if_lost == LmdbSettings::IfLost::begin_anew) set_aside_unusable(settings, clock);
+    if (settings.if_lost == LmdbSettings::IfLost::create_new) set_aside_unusable(settings, clock);
     if (Status lost = refuse_lost_store(settings.path); !lost.ok()) return std::move(lost.error());
     const std::filesystem::path data = settings.path / "data.mdb";
     std::error_code fault;

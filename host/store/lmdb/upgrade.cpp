@@ -16,7 +16,7 @@ constexpr std::size_t kHalfBytes = sizeof(Half);
 
 // Format 0 had no format mark and no counts: the records were walked.
 // Format 1 had no groups of failures: they are counted in slices while the store is served.
-constexpr std::array kSteps = {UpgradeStep{0, "counts its runs and failures", &count_anew},
+constexpr std::array kSteps = {UpgradeStep{0, "counts its runs and failures", &recount},
                                UpgradeStep{1, "has its groups of failures counted while it is served", &begin_group_build}};
 
 static_assert(kSteps.back().from + 1 == kFormat, "every format but the first has the step that leads to it");
@@ -53,7 +53,7 @@ void begin_group_build(WriteTxn& txn, const Tables& tables) {
   write_group_build(txn, tables, group_build_start());
 }
 
-void count_anew(WriteTxn& txn, const Tables& tables) {
+void recount(WriteTxn& txn, const Tables& tables) {
   {
     Cursor cursor(txn, tables.tally.handle);
     for (bool more = cursor.first(); more; more = cursor.next()) cursor.erase();

@@ -29,7 +29,7 @@ void settle_format(LmdbEnv& env, const Tables& tables, LmdbSettings::IfOlder if_
 void refuse_newer_format(LmdbEnv& env, const Tables& tables);
 
 // Recounts runs and failures from the records.
-void count_anew(WriteTxn& txn, const Tables& tables);
+void recount(WriteTxn& txn, const Tables& tables);
 // Makes the service count the groups of failures while it serves the store.
 void begin_group_build(WriteTxn& txn, const Tables& tables);
 

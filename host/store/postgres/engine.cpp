@@ -186,7 +186,7 @@ Engine::Engine(const PostgresSettings& settings, const Clock& clock, Role role)
   if (listener.on_last_use) listener.on_last_use(duties_.last_use());
   const bool serves = role == Role::service;
   if (serves) duties_.prepare_partitions();
-  if (serves && watch_.hosts() == 1) open_runs_.begin_anew();  // the first host, or the only one
+  if (serves && watch_.hosts() == 1) open_runs_.reset_claims();  // the first host, or the only one
   if (serves) webhooks_.take_from_gone_hosts();
   if (serves) pool_.open_all();
   ledger_.begin(settings.store.ledger, static_cast<std::uint64_t>(start_));

@@ -46,7 +46,7 @@ const std::string kReschedule =
 constexpr std::string_view kGrantGrace =
     "UPDATE runwarden.open_run o SET due_ms = $1 + $2 WHERE o.token % 2 = 0 AND o.ending IS NULL AND o.due_ms <= $1 AND o.first_ms + $3 > "
     "$1";
-constexpr std::string_view kBeginAnew =
+constexpr std::string_view kResetClaims =
     "UPDATE runwarden.open_run o SET last_ms = $1, root_ms = CASE WHEN o.awaits = 2 THEN $1 END, token = o.token + o.token % 2,"
     " due_ms = CASE WHEN o.ending IS NOT NULL THEN $1 ELSE least($1 + $2, o.first_ms + $3) END";
 constexpr std::string_view kRelease =
@@ -140,11 +140,11 @@ void OpenRunClaims::release_all() {
   });
 }
 
-void OpenRunClaims::begin_anew(const BufferRules& rules) {
+void OpenRunClaims::reset_claims(const BufferRules& rules) {
   const std::int64_t now_ms = time_.now_ms();
   const std::int64_t soonest_ms = std::min({rules.idle_ms, rules.otlp_idle_ms, rules.otlp_root_grace_ms});
   pool_.read([&](Connection& connection) {
-    return connection.query(kBeginAnew, std::move(Params().i64(now_ms).i64(soonest_ms).i64(rules.max_age_ms)));
+    return connection.query(kResetClaims, std::move(Params().i64(now_ms).i64(soonest_ms).i64(rules.max_age_ms)));
   });
 }
 

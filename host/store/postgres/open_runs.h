@@ -81,7 +81,7 @@ class OpenRunClaims {
 
   // For the first host to start: frees all claims and makes complete runs due at once. All other runs count as heard of just now, so that
   // clients that are retrying are not cut off.
-  void begin_anew(const BufferRules& rules = {});
+  void reset_claims(const BufferRules& rules = {});
   // Releases every claim that this process still holds.
   void release_all();
 

@@ -39,7 +39,7 @@ class Damage : public MaintenanceTest {
       failed_ = true;
     };
     settings.listener.on_damage = [this](const std::string& text) { damage_.push_back(text); };
-    settings.listener.on_begun_anew = [this](const std::string& text) { begun_anew_.push_back(text); };
+    settings.listener.on_new_store = [this](const std::string& text) { begun_anew_.push_back(text); };
     return open_lmdb(settings, clock_);
   }
   std::string refusal() {
@@ -78,13 +78,13 @@ TEST_F(Damage, LostStoreBegunAnew_IsEmptyAndStaysSo) {
   fill();
   fs::remove(data());
   {
-    const auto store = open_as(LmdbSettings::IfLost::begin_anew);
+    const auto store = open_as(LmdbSettings::IfLost::create_new);
     ASSERT_TRUE(store.ok()) << store.error().detail;
     EXPECT_TRUE((*store)->runs(2, {}).items.empty());
   }
   ASSERT_EQ(begun_anew_.size(), 1u);
   fill();
-  ASSERT_TRUE(open_as(LmdbSettings::IfLost::begin_anew).ok());
+  ASSERT_TRUE(open_as(LmdbSettings::IfLost::create_new).ok());
   EXPECT_EQ(begun_anew_.size(), 1u) << "a good store is never set aside";
   EXPECT_EQ(rows(path_).at("runs").size(), 27u);
 }
@@ -108,7 +108,7 @@ TEST_F(Damage, FileThatIsCutOff_IsRefusedByEveryCommandAndSetAsideWhenBegunAnew)
   }
   expect_good(path_);
   fs::resize_file(data(), 5 * kPage);
-  const auto anew = open_as(LmdbSettings::IfLost::begin_anew);
+  const auto anew = open_as(LmdbSettings::IfLost::create_new);
   ASSERT_TRUE(anew.ok()) << anew.error().detail;
   EXPECT_THAT(begun_anew_, ::testing::ElementsAre(HasSubstr("was set aside as")));
   int aside = 0;
