@@ -651,14 +651,14 @@ TEST(FalseSuccess, FindingsFromCallsAfterAFailedLookUp_StayQuiet) {
   EXPECT_TRUE(judge(run).findings.empty());
 }
 
-TEST(FalseSuccess, FindingsWithAValueOfTheirOwn_AreCandidatesThatWideFires) {
+TEST(FalseSuccess, FindingsWithAValueOfTheirOwn_FireUnlessStrict) {
   RunBuilder run;
   run.request("Where is my parcel PK-3310?")
       .failed("get_shipment", R"({"parcel":"3310"})", "no such shipment")
       .tool("list_parcels", "{}", R"([{"id":"PK-3310"}])")
       .model("I found your parcel PK-3310: it has been in Tromsoe since 2025-02-11.");
-  EXPECT_TRUE(is_candidate(judge(run)));
-  EXPECT_EQ(judge(run, R"({"sensitivity":"wide"})").findings.size(), 1u);
+  EXPECT_EQ(judge(run).findings.size(), 1u);
+  EXPECT_TRUE(is_candidate(judge(run, R"({"sensitivity":"strict"})")));
 }
 
 TEST(FalseSuccess, RightMentalArithmeticAfterAFailedCalculator_StaysQuiet) {
