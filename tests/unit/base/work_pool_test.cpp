@@ -13,8 +13,16 @@
 #include <thread>
 #include <vector>
 
+#include "support/wait_until.h"
+
 namespace runwarden {
 namespace {
+
+// Otherwise a pool that does not do its work would hang the test.
+template <class T>
+bool comes_in_time(const std::future<T>& future) {
+  return future.wait_for(test::kPatience) == std::future_status::ready;
+}
 
 TEST(WorkPool, WhenFinished_HasDoneWhatWaited_AndTakesNoMore) {
   std::atomic<int> done{0};
@@ -108,19 +116,24 @@ TEST(WorkPool, OfItsThreads_OnlySoManyWorkAtATime) {
 }
 
 TEST(WorkPool, WhileThreadsWait_OthersWorkInTheirPlace) {
-  WorkPool pool({4, 1}, [](const std::string&) {});
+  std::atomic<int> waiting{0};
+  std::promise<int> waiting_at_the_fourth;
   std::promise<void> let_go;
   std::shared_future<void> gone = let_go.get_future().share();
+  WorkPool pool({4, 1}, [](const std::string&) {});
   for (int i = 0; i < 3; ++i) {
-    pool.post([gone](std::size_t) {
+    pool.post([&waiting, gone](std::size_t) {
+      ++waiting;
       const WorkPool::BlockingScope blocking;
       gone.wait();
+      --waiting;
     });
   }
-  std::promise<void> fourth;
-  pool.post([&](std::size_t) { fourth.set_value(); });
-  fourth.get_future().wait();
+  pool.post([&](std::size_t) { waiting_at_the_fourth.set_value(waiting); });
+  auto fourth = waiting_at_the_fourth.get_future();
+  EXPECT_TRUE(comes_in_time(fourth));
   let_go.set_value();
+  EXPECT_EQ(fourth.get(), 3);
 }
 
 constexpr std::int64_t kAtOnceNs = 1;  // any time that is over
@@ -145,14 +158,14 @@ void wait_for_all(const WorkPool& pool) {
 }
 
 TEST(WorkPool, AThreadThatIsAbandoned_LeavesItsPlaceToAnother) {
-  WorkPool pool({2, 1}, [](const std::string&) {});
-  std::promise<void> continued;
+  std::promise<void> continued, next;
   const auto sleeper = std::make_shared<Sleeper>([&](std::size_t) { continued.set_value(); });
+  WorkPool pool({2, 1}, [](const std::string&) {});
   pool.post([&pool, sleeper](std::size_t worker) { pool.run_with_deadline(worker, kAtOnceNs, *sleeper); });
-  continued.get_future().wait();
-  std::promise<void> next;
+  EXPECT_TRUE(comes_in_time(continued.get_future()));
   pool.post([&](std::size_t) { next.set_value(); });
-  next.get_future().wait();
+  EXPECT_TRUE(comes_in_time(next.get_future()));
+  EXPECT_EQ(pool.abandoned(), 1u) << "the call has not returned";
   sleeper->let_go.set_value();
   wait_for_all(pool);
 }
