@@ -15,6 +15,8 @@ cp -r "$place/prefix/share/runwarden/template" "$place/mine"
 "$cmake" -S "$place/mine" -B "$place/mine/build" -DCMAKE_PREFIX_PATH="$place/prefix" -DCMAKE_BUILD_TYPE=Debug > "$place/log" || { cat "$place/log"; exit 1; }
 "$cmake" --build "$place/mine/build" > "$place/log" 2>&1 || { cat "$place/log"; exit 1; }
 "$place/mine/build/pii_leak_test"
+shown=$(nm -D --defined-only "$place/mine/build/pii_leak.so" | awk '{print $NF}')
+[ "$shown" = runwarden_entry_v1 ] || { echo "the plugin exports: $shown"; exit 1; }
 # What needs a newer minor needs it in the test, too.
 cp -r "$place/mine" "$place/newer" && rm -r "$place/newer/build"
 sed -i 's/TARGET_MINOR 0/TARGET_MINOR 2/' "$place/newer/CMakeLists.txt"
@@ -24,8 +26,6 @@ grep -q 'confidence(0.9)' "$place/newer/src/pii_leak.cpp" && grep -q 'confidence
 "$cmake" -S "$place/newer" -B "$place/newer/build" -DCMAKE_PREFIX_PATH="$place/prefix" -DCMAKE_BUILD_TYPE=Debug > "$place/log" || { cat "$place/log"; exit 1; }
 "$cmake" --build "$place/newer/build" > "$place/log" 2>&1 || { cat "$place/log"; exit 1; }
 "$place/newer/build/pii_leak_test"
-shown=$(nm -D --defined-only "$place/mine/build/pii_leak.so" | awk '{print $NF}')
-[ "$shown" = runwarden_entry_v1 ] || { echo "the plugin exports: $shown"; exit 1; }
 PKG_CONFIG_PATH="$place/prefix/share/pkgconfig" pkg-config --exact-version=1.2 runwarden-sdk
 [ "$(PKG_CONFIG_PATH="$place/prefix/share/pkgconfig" pkg-config --variable=plugindir runwarden-sdk | sed 's|/share/pkgconfig/../..||')" = "$place/prefix/lib/runwarden/detectors" ]
 if [ -n "$runwarden" ]; then
