@@ -10,6 +10,7 @@ function(runwarden_join_sources target)
   endif()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
   set_source_files_properties(${JOIN_APART} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  # GCC treats the sources of a group as headers, where it warns of a class that has a member of a type from an unnamed namespace.
-  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  # GCC treats the sources of a group as headers, where it warns of a class that has a member of a type from an unnamed namespace. With
+  # half a GiB before it first collects garbage, it takes about a tenth less time.
+  target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage;--param=ggc-min-heapsize=524288>")
 endfunction()
