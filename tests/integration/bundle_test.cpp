@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "support/get_json.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -34,11 +35,7 @@ class Bundles : public testing::Test {
     const HttpAnswer answer = service_.post(path, key_, body.dump());
     ASSERT_EQ(answer.status, status) << answer.body;
   }
-  json get(const std::string& path) {
-    const HttpAnswer answer = service_.get(path, key_);
-    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
-    return json::parse(answer.body);
-  }
+  json get(const std::string& path) { return get_json(service_, path, key_); }
   std::string file(const std::string& name, const std::string& text) {
     const std::string path = (service_.folder() / name).string();
     std::ofstream(path) << text;

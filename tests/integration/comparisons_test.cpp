@@ -6,6 +6,7 @@
 #include <set>
 
 #include "support/files.h"
+#include "support/get_json.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -48,12 +49,7 @@ class Comparisons : public testing::Test {
     ASSERT_EQ(json::parse(answer.body)["accepted"], count) << answer.body;
   }
   void post(int count, const json& run) { post(service_, key_, count, run); }
-  static json get(const ServiceProcess& service, const std::string& key, const std::string& path) {
-    const HttpAnswer answer = service.get(path, key);
-    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
-    return answer.status == 200 ? json::parse(answer.body) : json();
-  }
-  json get(const std::string& path) { return get(service_, key_, path); }
+  json get(const std::string& path) { return get_json(service_, path, key_); }
   json group() { return get("/v1/clusters?state=all")["items"][0]; }
   static json values_of(const json& dimensions, const std::string& name) {
     for (const json& one : dimensions["items"]) {
@@ -122,8 +118,8 @@ TEST_F(Comparisons, OtherTenants_SeeNothingOfIt) {
   post(30, run({{"version", "1"}}, "issue_refund"));
   const std::string id = group()["clusterId"];
   const std::string other = service_.make_key("other");
-  EXPECT_THAT(get(service_, other, "/v1/dimensions")["items"], IsEmpty());
-  EXPECT_EQ(get(service_, other, "/v1/baseline?dimension=version&value=1")["this"]["runs"], 0);
+  EXPECT_THAT(get_json(service_, "/v1/dimensions", other)["items"], IsEmpty());
+  EXPECT_EQ(get_json(service_, "/v1/baseline?dimension=version&value=1", other)["this"]["runs"], 0);
   EXPECT_EQ(service_.get("/v1/clusters/" + id + "/differences", other).status, 404);
   EXPECT_EQ(service_.get("/v1/baseline?dimension=version&value=1&cluster=" + id, other).status, 404);
   const std::string ingest = service_.make_key("acme", "ingest");
@@ -183,8 +179,8 @@ TEST_F(Comparisons, SurviveARestart_ExportAndImport_AndGoWithAPurge) {
   ASSERT_EQ(imported.exit_code, 0) << imported.err;
   EXPECT_EQ(other.cli({"verify"}).exit_code, 0);
   other.start();
-  EXPECT_EQ(get(other, key, "/v1/dimensions"), dimensions);
-  EXPECT_EQ(get(other, key, "/v1/baseline?dimension=version&value=2"), baseline);
+  EXPECT_EQ(get_json(other, "/v1/dimensions", key), dimensions);
+  EXPECT_EQ(get_json(other, "/v1/baseline?dimension=version&value=2", key), baseline);
 
   ASSERT_EQ(service_.cli({"purge", "--tenant", "acme", "--yes"}).exit_code, 0);
   EXPECT_THAT(get("/v1/dimensions")["items"], IsEmpty());
@@ -196,7 +192,7 @@ TEST_F(Comparisons, DimensionsAreConfigured) {
   ServiceProcess service{options("page: {dimensions: [team, tier]}\n")};
   const std::string key = service.make_key();
   post(service, key, 1, run({{"version", "1"}, {"team", "payments"}, {"tier", 2}, {"model", "x"}}));
-  const json dimensions = get(service, key, "/v1/dimensions");
+  const json dimensions = get_json(service, "/v1/dimensions", key);
   ASSERT_THAT(dimensions["items"], SizeIs(2));
   EXPECT_EQ(values_of(dimensions, "team")[0]["value"], "payments");
   EXPECT_EQ(values_of(dimensions, "tier")[0]["value"], "2");
@@ -204,7 +200,7 @@ TEST_F(Comparisons, DimensionsAreConfigured) {
   ServiceProcess none{options("page: {dimensions: []}\n")};
   const std::string other = none.make_key();
   post(none, other, 1, run({{"version", "1"}}));
-  EXPECT_THAT(get(none, other, "/v1/dimensions")["items"], IsEmpty());
+  EXPECT_THAT(get_json(none, "/v1/dimensions", other)["items"], IsEmpty());
 }
 
 TEST_F(Comparisons, GroupsBeyondTheLimit_AreLeftOut_AndTheirFailuresAreKept) {
@@ -213,17 +209,17 @@ TEST_F(Comparisons, GroupsBeyondTheLimit_AreLeftOut_AndTheirFailuresAreKept) {
   for (const char* tool : {"issue_refund", "send_refund", "book_refund", "book_refund", "issue_refund"}) {
     post(service, key, 1, run({{"version", "1"}}, tool));
   }
-  const json list = get(service, key, "/v1/clusters");
+  const json list = get_json(service, "/v1/clusters", key);
   EXPECT_THAT(list["items"], SizeIs(2));
   EXPECT_EQ(list["leftOut"], 2);
   EXPECT_EQ(list["totals"]["failures"], 5);
-  EXPECT_THAT(get(service, key, "/v1/failures")["items"], SizeIs(5));
-  EXPECT_EQ(get(service, key, "/v1/baseline?dimension=version&value=1")["this"]["affectedRuns"], 5);
+  EXPECT_THAT(get_json(service, "/v1/failures", key)["items"], SizeIs(5));
+  EXPECT_EQ(get_json(service, "/v1/baseline?dimension=version&value=1", key)["this"]["affectedRuns"], 5);
   EXPECT_EQ(service.cli({"verify"}).exit_code, 0);
   ASSERT_EQ(service.cli({"purge", "--tenant", "acme", "--yes"}).exit_code, 0);
-  EXPECT_EQ(get(service, key, "/v1/clusters")["leftOut"], 0);
+  EXPECT_EQ(get_json(service, "/v1/clusters", key)["leftOut"], 0);
   post(service, key, 1, run({{"version", "1"}}, "book_refund"));
-  EXPECT_THAT(get(service, key, "/v1/clusters")["items"], SizeIs(1));
+  EXPECT_THAT(get_json(service, "/v1/clusters", key)["items"], SizeIs(1));
 }
 
 TEST_F(Comparisons, TheTotals_CountEachAffectedRunOnce) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "support/failing_run.h"
 #include "support/otlp.h"
 #include "support/service_process.h"
 
@@ -20,11 +21,6 @@ struct Acknowledged {
   std::string run_id;
   std::string failure_id;
 };
-
-std::string failing_run(const std::string& id) {
-  return R"({"runId":")" + id + R"(","success":true,"outcomeSummary":"Your refund has been processed.",)" +
-         R"("steps":[{"stepKind":"tool","stepName":"issue_refund","status":"failed","errorMessage":"502 Bad Gateway"}]})";
-}
 
 // Posts from several connections until `enough` runs were acknowledged, then kills the service in the middle of it.
 std::vector<Acknowledged> post_until_killed(ServiceProcess& service, const std::string& key, const std::string& prefix,

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/files.h"
+#include "support/get_json.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -35,11 +36,7 @@ class Explain : public testing::Test {
     const HttpAnswer answer = service_.post(path, key_, body.dump());
     ASSERT_EQ(answer.status, status) << answer.body;
   }
-  json get(const std::string& path) {
-    const HttpAnswer answer = service_.get(path, key_);
-    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
-    return json::parse(answer.body);
-  }
+  json get(const std::string& path) { return get_json(service_, path, key_); }
   // What one detector's rules answered.
   static json rules_of(const json& explained, const std::string& key) {
     for (const json& detector : explained["explanation"]["detectors"]) {

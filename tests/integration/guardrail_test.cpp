@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "support/get_json.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -33,11 +34,7 @@ class Guardrail : public testing::Test {
     const HttpAnswer answer = service_.post("/v1/ingest/runs", key_, run.dump());
     ASSERT_EQ(answer.status, 201) << answer.body;
   }
-  json get(const std::string& path) {
-    const HttpAnswer answer = service_.get(path, key_);
-    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
-    return answer.status == 200 ? json::parse(answer.body) : json();
-  }
+  json get(const std::string& path) { return get_json(service_, path, key_); }
   json failure() { return get("/v1/failures")["items"].at(0); }
   static std::string of(const json& failure, const std::string& query = {}) {
     return "/v1/failures/" + failure["failureId"].get<std::string>() + "/guardrail" + query;

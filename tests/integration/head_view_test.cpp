@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/digest.h"
+#include "support/get_json.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -50,11 +51,7 @@ class HeadView : public testing::Test {
   void post_events(const std::string& run, const std::vector<json>& events, int status) {
     post("events", {{"runId", run}, {"events", events}}, status);
   }
-  json get(const std::string& path) {
-    const HttpAnswer answer = service_.get(path, key_);
-    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
-    return json::parse(answer.body);
-  }
+  json get(const std::string& path) { return get_json(service_, path, key_); }
   // What the head shows, made from the whole run; its texts have to be short.
   json expected_head(const std::string& path) {
     json whole = get(path);

@@ -7,11 +7,6 @@
 
 namespace runwarden::test {
 
-std::string failing_run(const std::string& id) {
-  return R"({"runId":")" + id + R"(","success":true,"outcomeSummary":"Your refund has been processed.",)" +
-         R"("steps":[{"stepKind":"tool","stepName":"issue_refund","status":"failed","errorMessage":"502 Bad Gateway"}]})";
-}
-
 void HostsTest::Load::end() {
   stop = true;
   for (std::thread& client : clients) {

@@ -15,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/failing_run.h"
 #include "support/postgres.h"
 #include "support/service_process.h"
 
@@ -24,8 +25,6 @@ using nlohmann::json;
 using SteadyClock = std::chrono::steady_clock;
 
 inline constexpr int kClients = 4;
-
-std::string failing_run(const std::string& id);
 
 // The services of a test. Who derives from it says which database is theirs.
 class HostsTest : public testing::Test {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "support/failing_run.h"
 #include "support/postgres.h"
 #include "support/service_process.h"
 
@@ -19,11 +20,6 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
-
-std::string failing_run(const std::string& id) {
-  return R"({"runId":")" + id + R"(","success":true,"outcomeSummary":"Your refund has been processed.",)" +
-         R"("steps":[{"stepKind":"tool","stepName":"issue_refund","status":"failed","errorMessage":"502 Bad Gateway"}]})";
-}
 
 class PostgresCommands : public testing::Test {
  protected:

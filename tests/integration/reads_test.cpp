@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/time_text.h"
+#include "support/get_json.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -34,11 +35,7 @@ class Reading : public testing::Test {
   HttpAnswer post(const std::string& what, const json& body, const std::string& fields = {}) {
     return service_.post("/v1/ingest/" + what, key_, body.dump(), fields);
   }
-  json get(const std::string& path) {
-    const HttpAnswer answer = service_.get(path, key_);
-    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
-    return json::parse(answer.body);
-  }
+  json get(const std::string& path) { return get_json(service_, path, key_); }
   int status(const std::string& path) { return service_.get(path, key_).status; }
 };
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "support/get_json.h"
 #include "support/service_process.h"
 #include "support/webhook_receiver.h"
 
@@ -55,11 +56,7 @@ class Reviews : public testing::Test {
     const json failures = json::parse(answer.body)["failures"];
     return failures.empty() ? json() : failures[0];
   }
-  json get(const std::string& path) {
-    const HttpAnswer answer = service_.get(path, key_);
-    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
-    return answer.status == 200 ? json::parse(answer.body) : json();
-  }
+  json get(const std::string& path) { return get_json(service_, path, key_); }
   static std::string path_of(const json& failure) { return "/v1/failures/" + failure["failureId"].get<std::string>(); }
   json review(const json& failure, const std::string& verdict, const std::string& note = {}) {
     json body = {{"verdict", verdict}};

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/files.h"
+#include "support/get_json.h"
 #include "support/service_process.h"
 #include "support/wait_until.h"
 #include "support/webhook_receiver.h"
@@ -65,11 +66,7 @@ class SecondOpinionService : public ::testing::Test {
     EXPECT_EQ(answer.status, 201) << answer.body;
     return json::parse(answer.body);
   }
-  json get(const std::string& path) {
-    const HttpAnswer answer = service_->get(path, key_);
-    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
-    return json::parse(answer.body);
-  }
+  json get(const std::string& path) { return get_json(*service_, path, key_); }
   json candidates(const std::string& query = {}) { return get("/v1/candidates" + query)["items"]; }
   std::string metrics() { return service_->request(get_request("/metrics")).body; }
 

@@ -7,21 +7,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/digest.h"
+#include "support/failing_run.h"
 #include "support/files.h"
+#include "support/get_json.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
 namespace {
 
 using nlohmann::json;
-
-std::string failing_run(const std::string& id) {
-  return json{{"runId", id},
-              {"success", true},
-              {"outcomeSummary", "Your refund has been processed."},
-              {"steps", {{{"stepKind", "tool"}, {"stepName", "issue_refund"}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway"}}}}}
-      .dump();
-}
 
 std::string detectors(const std::string& entries, const std::string& tenants = "{}") {
   return "detectors: {deadline: 10s, search_path: [\"" + plugin_folder() + "\"], include: [], tenants: " + tenants + ", enabled: [" +
@@ -41,11 +35,7 @@ class Shadow : public testing::Test {
     service_.emplace(std::move(options));
     key_ = service_->make_key("acme");
   }
-  json get(const std::string& path) {
-    const HttpAnswer answer = service_->get(path, key_);
-    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
-    return json::parse(answer.body);
-  }
+  json get(const std::string& path) { return get_json(*service_, path, key_); }
   json post(const std::string& path, const std::string& body) {
     const HttpAnswer answer = service_->post(path, key_, body);
     EXPECT_LT(answer.status, 300) << path << " " << answer.body;

@@ -12,6 +12,7 @@
 #include <thread>
 #include <utility>
 
+#include "support/failing_run.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -49,13 +50,6 @@ class AckLog {
   std::vector<Acknowledged> entries_;
 };
 
-json failing_run(const std::string& id) {
-  return {{"runId", id},
-          {"success", true},
-          {"outcomeSummary", "Your refund has been processed."},
-          {"steps", {{{"stepKind", "tool"}, {"stepName", "issue_refund"}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway"}}}}};
-}
-
 // A client of one connection that posts a bit of everything until the service is gone.
 class MixedClient {
  public:
@@ -90,7 +84,7 @@ class MixedClient {
   }
 
   bool post_run() {
-    if (!post("/v1/ingest/runs", failing_run(name()).dump())) return false;
+    if (!post("/v1/ingest/runs", failing_run(name()))) return false;
     log_.add({Kind::run, name(), 1});
     return true;
   }
@@ -98,7 +92,7 @@ class MixedClient {
   bool post_batch() {
     constexpr int kLines = 5;
     std::string lines;
-    for (int i = 0; i < kLines; ++i) lines += failing_run(name() + "-" + std::to_string(i)).dump() + "\n";
+    for (int i = 0; i < kLines; ++i) lines += failing_run(name() + "-" + std::to_string(i)) + "\n";
     const std::string request = "POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-ndjson\r\n" + fields_ +
                                 "Content-Length: " + std::to_string(lines.size()) + "\r\n\r\n" + lines;
     if (!client_.send(request)) return false;

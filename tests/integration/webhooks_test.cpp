@@ -11,6 +11,7 @@
 #include <regex>
 #include <set>
 
+#include "support/get_json.h"
 #include "support/service_process.h"
 #include "support/wait_until.h"
 #include "support/webhook_receiver.h"
@@ -75,11 +76,7 @@ class WebhooksService : public ::testing::Test {
     return {added["endpointId"], added["secret"]};
   }
   void fail_with(const std::string& tool) { EXPECT_EQ(service_.post("/v1/ingest/runs", key_, false_success_of(tool).dump()).status, 201); }
-  json get(const std::string& path) {
-    const HttpAnswer answer = service_.get(path, key_);
-    EXPECT_EQ(answer.status, 200) << path << " " << answer.body;
-    return json::parse(answer.body);
-  }
+  json get(const std::string& path) { return get_json(service_, path, key_); }
   json webhook(const Added& added) {
     const json all = get("/v1/webhooks")["items"];
     for (const json& one : all) {
