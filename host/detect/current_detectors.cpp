@@ -31,10 +31,10 @@ class LoadOutcome {
 }  // namespace
 
 Result<std::shared_ptr<DetectorSet>> CurrentDetectors::load(const model::DetectorSettings& settings, SettingsFault fault,
-                                                            const Waiting& waiting) {
+                                                            const LoadWait& wait) {
   const auto outcome = std::make_shared<LoadOutcome>();
   thread_.post({.run =
-                    [outcome, settings, context = context(std::move(fault)), wake = waiting.wake] {
+                    [outcome, settings, context = context(std::move(fault)), wake = wait.wake] {
                       outcome->put(DetectorSet::load(settings, context));
                       wake();
                     },
@@ -44,7 +44,7 @@ Result<std::shared_ptr<DetectorSet>> CurrentDetectors::load(const model::Detecto
                     }});
   for (;;) {
     if (auto loaded = outcome->take()) return std::move(*loaded);
-    if (waiting.is_to_stop()) return Error{Code::unavailable, "the service was stopped while it loaded the detectors", {}, {}};
+    if (wait.is_to_stop()) return Error{Code::unavailable, "the service was stopped while it loaded the detectors", {}, {}};
     thread_.look();
   }
 }

@@ -31,7 +31,7 @@ class CurrentDetectors {
   };
 
   // How load() waits.
-  struct Waiting {
+  struct LoadWait {
     std::function<void()> wake;        // ends a pause, also a later one; called from any thread
     std::function<bool()> is_to_stop;  // pauses for a moment, or until woken; true: stop waiting
   };
@@ -39,7 +39,7 @@ class CurrentDetectors {
   explicit CurrentDetectors(Parts parts) : parts_(std::move(parts)), thread_(parts_.clock, parts_.log) {}
 
   // Loads a set on the library thread. `unavailable` if the load was given up or the wait was stopped.
-  Result<std::shared_ptr<DetectorSet>> load(const model::DetectorSettings& settings, SettingsFault fault, const Waiting& waiting);
+  Result<std::shared_ptr<DetectorSet>> load(const model::DetectorSettings& settings, SettingsFault fault, const LoadWait& wait);
 
   // The set in force; null before the first put().
   std::shared_ptr<DetectorSet> get() const { return set_.get(); }
