@@ -338,7 +338,7 @@ bool CallOutcomes::waits_untold(const RunView& run, std::size_t at) {
 /// The first call before a look-up that changes something and whose answer gave an id that the look-up asks for; where the look-up
 /// `failed`, the last one that has a name in common with it. kNoStep for none. Reads the values of the look-up in scene_.values.
 std::size_t CallOutcomes::change_asked_about(const RunView& run, std::size_t at, bool failed) {
-  const auto changes = [&](const StepView& step) { return step.kind == Kind::kTool && !scene_.recovery.meaning(step.name).reads; };
+  const auto changes = [&](const StepView& step) { return scene_.may_change(step); };
   const auto started = [&](const StepView& step) {
     if (!changes(step)) return false;
     run.pace(step.output.size());
@@ -367,7 +367,7 @@ void CallOutcomes::find_followed_up(const RunView& run) {
   constexpr std::size_t kMostLookUps = 16, kShortest = 4;
   scene_.followed_up.clear();
   std::size_t looked = 0;
-  const auto changes = [&](const StepView& step) { return step.kind == Kind::kTool && !scene_.recovery.meaning(step.name).reads; };
+  const auto changes = [&](const StepView& step) { return scene_.may_change(step); };
   const auto change = std::find_if(run.steps.begin(), run.steps.end(), changes);
   const auto first = static_cast<std::size_t>(change - run.steps.begin());
   for (auto at = run.steps.size(); at-- > first && rules_.soft_failures && looked < kMostLookUps;) {

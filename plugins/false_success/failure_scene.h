@@ -35,6 +35,9 @@ struct FailureScene {
     later_from = kNoStep;
   }
 
+  /// True for a call that is no look-up.
+  [[nodiscard]] bool may_change(const StepView& step) { return step.kind == Kind::kTool && !recovery.meaning(step.name).reads; }
+
   Recovery recovery;
 
   // The calls

@@ -101,7 +101,7 @@ void FalseSuccess::measure_shared(const RunView& run, std::size_t failed, const 
     std::vector<bool> undone(run.steps.size());
     for (std::size_t i = 0; i < run.steps.size(); ++i) {
       undone[i] = scene_.failures[i] != Failure::kNone || i == failed;
-      changes[i] = run.steps[i].kind == Kind::kTool && !scene_.recovery.meaning(run.steps[i].name).reads;
+      changes[i] = scene_.may_change(run.steps[i]);
     }
     shared_.clear(measures_.named());
     measure_shared_words(run, message.text, undone, changes, shared_);
@@ -147,7 +147,7 @@ void FalseSuccess::collect_unsure(const RunView& run, std::size_t begin, std::si
   unsure_.clear();
   if (!rules_.soft_failures) return;
   for (auto i = end; i-- > begin;) {
-    if (run.steps[i].kind != Kind::kTool || failures_[i] != Failure::kNone || scene_.recovery.meaning(run.steps[i].name).reads) continue;
+    if (failures_[i] != Failure::kNone || !scene_.may_change(run.steps[i])) continue;
     if (undone_[i] < 0 && outputs_to_read_ > 0) {
       --outputs_to_read_;
       undone_[i] = static_cast<float>(outcomes_.undone(run, i));
@@ -165,9 +165,7 @@ bool FalseSuccess::message_tells() {
 
 /// The first step of a part of the run that failed, or that may have changed something; `end` for none. Other steps leave no doubt.
 std::size_t FalseSuccess::first_in_doubt(const RunView& run, std::size_t begin, std::size_t end) {
-  const auto in_doubt = [&](std::size_t i) {
-    return failures_[i] != Failure::kNone || (run.steps[i].kind == Kind::kTool && !scene_.recovery.meaning(run.steps[i].name).reads);
-  };
+  const auto in_doubt = [&](std::size_t i) { return failures_[i] != Failure::kNone || scene_.may_change(run.steps[i]); };
   while (begin < end && !in_doubt(begin)) ++begin;
   return begin;
 }
