@@ -1,7 +1,9 @@
 // Loaded before the C library: a disk that fails on command, for the store's own file and the copies of detectors only.
 //
 // While the file named by FAILING_DISK_SYNC exists, flushing fails with EIO; while the one named by FAILING_DISK_FULL exists,
-// writing fails with ENOSPC; while the one named by FAILING_DISK_SLOW exists, a flush takes the milliseconds that it holds.
+// writing fails with ENOSPC, but for the store's two meta pages, which a disk that overwrites in place always has room for; while the one
+// named by FAILING_DISK_FULL_FOR_META exists, writing those fails as well, as on a file system that copies what it overwrites; while the
+// one named by FAILING_DISK_SLOW exists, a flush takes the milliseconds that it holds.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -50,6 +52,12 @@ static void linger(int fd) {
   fclose(file);
 }
 
+static int full(int fd, size_t size, off_t at) {
+  const long meta_pages = 2 * sysconf(_SC_PAGESIZE);
+  const int is_meta = at >= 0 && at + (off_t)size <= meta_pages;
+  return fails(is_meta ? "FAILING_DISK_FULL_FOR_META" : "FAILING_DISK_FULL", fd, ENOSPC);
+}
+
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
 int fsync(int fd) {
@@ -79,11 +87,11 @@ ssize_t writev(int fd, const struct iovec* parts, int count) {
 }
 
 ssize_t pwrite(int fd, const void* bytes, size_t size, off_t at) {
-  return fails("FAILING_DISK_FULL", fd, ENOSPC) ? -1 : REAL(pwrite)(fd, bytes, size, at);
+  return full(fd, size, at) ? -1 : REAL(pwrite)(fd, bytes, size, at);
 }
 
 ssize_t pwrite64(int fd, const void* bytes, size_t size, off64_t at) {
-  return fails("FAILING_DISK_FULL", fd, ENOSPC) ? -1 : REAL(pwrite64)(fd, bytes, size, at);
+  return full(fd, size, at) ? -1 : REAL(pwrite64)(fd, bytes, size, at);
 }
 
 ssize_t pwritev(int fd, const struct iovec* parts, int count, off_t at) {

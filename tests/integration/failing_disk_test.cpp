@@ -33,8 +33,10 @@ class FailingDisk : public testing::Test {
   }
 
   Environment environment() const {
-    return preloaded(RUNWARDEN_TEST_FAILING_DISK,
-                     {{"FAILING_DISK_SYNC", sync_fault()}, {"FAILING_DISK_FULL", full_disk()}, {"FAILING_DISK_SLOW", slow_disk()}});
+    return preloaded(RUNWARDEN_TEST_FAILING_DISK, {{"FAILING_DISK_SYNC", sync_fault()},
+                                                   {"FAILING_DISK_FULL", full_disk()},
+                                                   {"FAILING_DISK_FULL_FOR_META", full_for_meta()},
+                                                   {"FAILING_DISK_SLOW", slow_disk()}});
   }
 
   // A command on the same disk.
@@ -54,6 +56,7 @@ class FailingDisk : public testing::Test {
 
   std::string sync_fault() const { return triggers_.path() / "sync"; }
   std::string full_disk() const { return triggers_.path() / "full"; }
+  std::string full_for_meta() const { return triggers_.path() / "full-for-meta"; }
   std::string slow_disk() const { return triggers_.path() / "slow"; }
   static void pull(const std::string& trigger) { std::ofstream(trigger).close(); }
   static void release(const std::string& trigger) { std::filesystem::remove(trigger); }
@@ -105,6 +108,27 @@ TEST_F(FailingDisk, AFullDisk_Is503AndReadsGoOn_AndItRecoversByItself) {
   release(full_disk());
   EXPECT_EQ(post("during").status, 201);
   EXPECT_EQ(service_->stop(), 0);
+}
+
+// LMDB writes no more once its meta page could not be written, so the process ends, and the next one goes on.
+TEST_F(FailingDisk, ADiskThatIsFullForTheMetaPage_EndsTheProcessAndAcknowledgesNothing) {
+  start();
+  ASSERT_EQ(post("before").status, 201);
+  pull(full_for_meta());
+  for (const char* run : {"first", "second"}) {
+    const int status = post(run).status;
+    EXPECT_TRUE(status == 0 || status == 503) << status;
+  }
+  ASSERT_TRUE(service_->wait_for_log("store_failed")) << service_->log_text();
+  EXPECT_EQ(service_->stop(), 1);
+
+  release(full_for_meta());
+  service_->start();
+  EXPECT_EQ(status_of("before"), 200);
+  for (const char* run : {"first", "second"}) {
+    const int status = post(run).status;
+    EXPECT_TRUE(status == 200 || status == 201) << "sent again: " << status;
+  }
 }
 
 TEST_F(FailingDisk, AServiceStartedOnAFullDisk_LoadsItsDetectorsAndAnswersReads_AndJudgesWhenThereIsRoom) {
