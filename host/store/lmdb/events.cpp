@@ -319,42 +319,45 @@ WriteResult write_claimed(WriteBatch& batch, const RunWrite& write) {
 namespace {
 
 struct OpenRunState {
-  std::uint32_t revision = 0;
+  OpenRunIndex::State state;
   std::int64_t first_ms = 0;
-  OpenRunIndex::Part part = OpenRunIndex::Part::more_to_come;
-  OpenRunIndex::Awaits awaits = OpenRunIndex::Awaits::events;
+  std::optional<std::int64_t> last_ms;
 };
 
+OpenRunIndex::Part part_of(bool ending) {
+  return ending ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
+}
+
+// What the row of an open run says, which is less than the run does.
 OpenRunState read_open_run(std::string_view key, std::string_view value) {
   constexpr std::size_t kStateBytes = 13;
   const std::string_view state = open_head(key, value);
   if (state.size() < kStateBytes) throw BadValue("the state is truncated");
-  const auto part = state[12] != 0 ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
   const auto last = static_cast<std::uint8_t>(OpenRunIndex::Awaits::spans);
   const auto awaits = state.size() > kStateBytes ? std::min(static_cast<std::uint8_t>(state[kStateBytes]), last) : std::uint8_t{0};
-  return {static_cast<std::uint32_t>(read_be(state, 8, 4)), read_time(state, 0), part, static_cast<OpenRunIndex::Awaits>(awaits)};
+  const auto revision = static_cast<std::uint32_t>(read_be(state, 8, 4));
+  return {{revision, part_of(state[12] != 0), static_cast<OpenRunIndex::Awaits>(awaits)}, read_time(state, 0), {}};
 }
 
-// The same, from the run itself.
 std::optional<OpenRunState> state_of_run(const Txn& txn, const Tables& tables, const RunKey& place) {
   const auto stored = read_run_head(txn, tables, place.tenant, place.key);
   if (!stored || !stored->buffering) return std::nullopt;
-  const auto part = stored->buffering->ending ? OpenRunIndex::Part::complete : OpenRunIndex::Part::more_to_come;
-  return OpenRunState{stored->run.revision, stored->buffering->first_ms, part, awaited_by(stored->run)};
+  const Buffering& buffering = *stored->buffering;
+  const OpenRunIndex::State state{stored->run.revision, part_of(buffering.ending.has_value()), awaited_by(stored->run)};
+  return OpenRunState{state, buffering.first_ms, buffering.last_ms};
 }
 
 std::optional<OpenRunState> open_run_state(const Txn& txn, const Tables& tables, const Cursor& at, const LoadedAt& now) {
-  const Table& table = tables.open_runs;
   const auto report = [&](const StoreError& bad) {
     if (now.on_unreadable) now.on_unreadable(bad.what());
   };
   try {
-    return decoded(table, at.key(), [&] { return read_open_run(at.key(), at.value()); });
+    if (auto state = state_of_run(txn, tables, {tenant_of(at.key()), record_key_of(at.key())})) return state;
   } catch (const StoreError& bad) {
     report(bad);
   }
   try {
-    return state_of_run(txn, tables, {tenant_of(at.key()), record_key_of(at.key())});
+    return decoded(tables.open_runs, at.key(), [&] { return read_open_run(at.key(), at.value()); });
   } catch (const StoreError& bad) {
     report(bad);
     return std::nullopt;
@@ -369,7 +372,8 @@ void load_open_runs(const Txn& txn, const Tables& tables, OpenRunIndex& index, c
     const auto state = open_run_state(txn, tables, cursor, now);
     if (!state) continue;
     const RunKey place{tenant_of(cursor.key()), record_key_of(cursor.key())};
-    index.load(place, {state->revision, state->part, state->awaits}, now.wall_ms - state->first_ms, now.monotonic_ms);
+    const OpenRunIndex::Age age{now.wall_ms - state->first_ms, now.wall_ms - state->last_ms.value_or(now.wall_ms)};
+    index.load(place, state->state, age, now.monotonic_ms);
   }
 }
 

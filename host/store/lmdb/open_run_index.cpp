@@ -8,6 +8,10 @@ namespace {
 // The request that completes a run ends it. If it has not done so for this long, the run is due for others.
 constexpr std::int64_t kCompleterMs = 5'000;
 
+// After a start, for clients that retry.
+constexpr std::int64_t kLongestGraceMs = 30'000;
+constexpr std::int64_t kGraceParts = 10;  // of the timeout
+
 }  // namespace
 
 void OpenRunIndex::set_first(Entry& entry, std::int64_t first_ms) {
@@ -23,19 +27,20 @@ void OpenRunIndex::uncount(const Entry& entry) {
   if (--bucket->second == 0) ages_.erase(bucket);
 }
 
-void OpenRunIndex::await(Entry& entry, Awaits what, std::int64_t now_ms) {
+void OpenRunIndex::await(Entry& entry, Awaits what, std::int64_t heard_ms) {
   entry.awaits = what;
-  if (what == Awaits::spans && entry.root_ms == -1) entry.root_ms = now_ms;
+  if (what == Awaits::spans && !entry.root_ms) entry.root_ms = heard_ms;
 }
 
 // When a run is due if nothing more arrives.
 std::int64_t OpenRunIndex::idle_due_ms(const Entry& entry) const {
-  switch (entry.awaits) {
-    case Awaits::events: return entry.last_ms + rules_.idle_ms;
-    case Awaits::root: return entry.last_ms + rules_.otlp_idle_ms;
-    case Awaits::spans: return entry.root_ms + rules_.otlp_root_grace_ms;
-  }
-  return entry.last_ms;
+  const bool root_is_there = entry.awaits == Awaits::spans;
+  const std::int64_t timeout_ms = root_is_there                  ? rules_.otlp_root_grace_ms
+                                  : entry.awaits == Awaits::root ? rules_.otlp_idle_ms
+                                                                 : rules_.idle_ms;
+  const std::int64_t due_ms = (root_is_there ? *entry.root_ms : entry.last_ms) + timeout_ms;
+  if (!entry.loaded_ms) return due_ms;
+  return std::max(due_ms, *entry.loaded_ms + std::min(timeout_ms / kGraceParts, kLongestGraceMs));
 }
 
 std::int64_t OpenRunIndex::due_ms(const Entry& entry) const {
@@ -54,13 +59,14 @@ void OpenRunIndex::schedule_all() {
   for (auto& [place, entry] : entries_) schedule(place, entry, due_ms(entry));
 }
 
-void OpenRunIndex::load(const RunKey& place, const State& state, std::int64_t age_ms, std::int64_t now_ms) {
+void OpenRunIndex::load(const RunKey& place, const State& state, const Age& age, std::int64_t now_ms) {
   const MutexLock lock(mutex_);
   Entry& entry = entries_[place];
   entry.revision = state.revision;
-  await(entry, state.awaits, now_ms);
-  set_first(entry, now_ms - std::max<std::int64_t>(age_ms, 0));
-  entry.last_ms = now_ms;
+  entry.last_ms = now_ms - std::max<std::int64_t>(age.silent_ms, 0);
+  entry.loaded_ms = now_ms;
+  await(entry, state.awaits, entry.last_ms);
+  set_first(entry, now_ms - std::max<std::int64_t>(age.begun_ms, 0));
   if (state.part == Part::complete) entry.complete_at_ms = 0;
   schedule(place, entry, due_ms(entry));
 }
@@ -79,6 +85,7 @@ void OpenRunIndex::note_activity(const RunKey& place, const State& state, std::i
     entry.next_check_ms = next_check_ms;
   }
   entry.last_ms = now_ms;
+  entry.loaded_ms.reset();
   await(entry, state.awaits, now_ms);
   if (state.part == Part::complete && entry.complete_at_ms < 0) entry.complete_at_ms = now_ms + kCompleterMs;
   // A check that comes too early is put off; only one that would come too late has to be replaced.

@@ -1,7 +1,7 @@
 // Knows which runs are open and when each is due; takes about a hundred bytes per run. Their events are in the store only.
 //
-// Any thread. Times are monotonic milliseconds, so setting the machine's clock neither ends a run nor keeps one open. After a start, every
-// run counts as heard of just now, so that clients that retry after an outage are not cut off.
+// Any thread. Times are monotonic milliseconds, so setting the machine's clock neither ends a run nor keeps one open. After a start the
+// times of a run go on, but clients that retry after an outage first have a tenth of its timeout, and at most 30 s.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,13 @@ class OpenRunIndex {
     Awaits awaits = Awaits::events;
   };
 
+  // How long ago, when it is loaded, a run began and was last heard of.
+  struct Age {
+    std::int64_t begun_ms = 0;
+    std::int64_t silent_ms = 0;
+  };
   // A run found open at the start.
-  void load(const RunKey& place, const State& state, std::int64_t age_ms, std::int64_t now_ms);
+  void load(const RunKey& place, const State& state, const Age& age, std::int64_t now_ms);
   // Events arrived. A new revision restarts the run's age.
   void note_activity(const RunKey& place, const State& state, std::int64_t now_ms);
   void ended(const RunKey& place);
@@ -61,7 +66,8 @@ class OpenRunIndex {
   struct Entry {
     std::int64_t first_ms = 0;
     std::int64_t last_ms = 0;
-    std::int64_t root_ms = -1;  // when the root of its trace arrived or was loaded; -1: it has not arrived
+    std::optional<std::int64_t> root_ms;    // when the root of its trace arrived; of a loaded run: when it was last heard of
+    std::optional<std::int64_t> loaded_ms;  // until it is heard of
     std::int64_t leased_until_ms = 0;
     std::int64_t complete_at_ms = -1;  // when the completing request has had its time to end it; -1: not complete
     std::int64_t next_check_ms = 0;    // the only queued check that counts
@@ -84,7 +90,7 @@ class OpenRunIndex {
   static std::int64_t age_bucket(std::int64_t first_ms) { return first_ms >> 10; }  // 1024 ms; rounds down, also below 0
   void set_first(Entry& entry, std::int64_t first_ms) RW_REQUIRES(mutex_);
   void uncount(const Entry& entry) RW_REQUIRES(mutex_);
-  static void await(Entry& entry, Awaits what, std::int64_t now_ms);
+  static void await(Entry& entry, Awaits what, std::int64_t heard_ms);
   std::int64_t idle_due_ms(const Entry& entry) const RW_REQUIRES(mutex_);
   std::int64_t due_ms(const Entry& entry) const RW_REQUIRES(mutex_);
   void schedule(const RunKey& place, Entry& entry, std::int64_t at_ms) RW_REQUIRES(mutex_);

@@ -115,6 +115,30 @@ TEST_F(LastUseTest, OpenedAHundredDaysAhead_NoOpenRunIsTooOld) {
   EXPECT_EQ(store->claim({}, 10, 1000).size(), 1u) << "idle for the usual time";
 }
 
+// Restarts, however many, do not keep a run open; a client that retries after one still finds it open.
+TEST_F(LastUseTest, OpenedAgain_AnOpenRunIsDueByItsLastEvent) {
+  {
+    const auto store = open_by(clock_);
+    EventsWrite events;
+    events.tenant = 1;
+    events.key = {clock_.wall_ms(), store->next_seq()};
+    events.run_id = "chat";
+    events.events.push_back({"", "{}"});
+    commit(*store, events);
+  }
+  clock_.advance_ms(4 * 60'000);
+  {
+    const auto store = open_by(clock_);
+    EXPECT_TRUE(store->claim({}, 10, 1000).empty());
+    clock_.advance_ms(60'000);
+    EXPECT_EQ(store->claim({}, 10, 1000).size(), 1u) << "idle for the usual five minutes";
+  }
+  const auto store = open_by(clock_);
+  EXPECT_TRUE(store->claim({}, 10, 1000).empty());
+  clock_.advance_ms(30'000);
+  EXPECT_EQ(store->claim({}, 10, 1000).size(), 1u);
+}
+
 // Answers to an Idempotency-Key go by day, in expire(), whatever retention is asked for.
 TEST_F(LastUseTest, AnswersToIdempotencyKeys_OutliveAJump) {
   ClockGuard guard(clock_);

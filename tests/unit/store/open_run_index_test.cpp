@@ -24,7 +24,7 @@ TEST(OpenRunIndex_Count, WithoutRuns_IsNothing) {
 // A run that a long-running service loads began before the machine did: its first event has a negative monotonic time.
 TEST(OpenRunIndex_Count, OfALoadedRun_ItsAgeGoesOn) {
   OpenRunIndex index;
-  index.load(place_of(1), {1, OpenRunIndex::Part::more_to_come}, 3'600'000, 5000);
+  index.load(place_of(1), {1, OpenRunIndex::Part::more_to_come}, {3'600'000, 0}, 5000);
   EXPECT_NEAR(static_cast<double>(index.count(15'000).oldest_age_ms), 3'610'000, kExactMs);
   index.ended(place_of(1));
   index.ended(place_of(1));
@@ -59,7 +59,7 @@ TEST(OpenRunIndex_Count, AfterAnyChanges_IsWhatAWalkOverAllFinds) {
       case 0:
         if (known != runs.end()) break;
         runs[number] = {now_ms - static_cast<std::int64_t>(number) * 1000, 1};
-        index.load(place_of(number), {1, OpenRunIndex::Part::more_to_come}, static_cast<std::int64_t>(number) * 1000, now_ms);
+        index.load(place_of(number), {1, OpenRunIndex::Part::more_to_come}, {static_cast<std::int64_t>(number) * 1000, 0}, now_ms);
         break;
       case 1:
         runs.try_emplace(number, Run{now_ms, 1});
@@ -82,6 +82,36 @@ TEST(OpenRunIndex_Count, AfterAnyChanges_IsWhatAWalkOverAllFinds) {
     ASSERT_EQ(open.count, runs.size()) << "step " << step;
     ASSERT_NEAR(static_cast<double>(open.oldest_age_ms), static_cast<double>(oldest_ms), kExactMs) << "step " << step;
   }
+}
+
+// idle_timeout 10 s, and a lease beside which only the times count.
+std::size_t due_at(OpenRunIndex& index, std::int64_t now_ms) {
+  return index.claim({.idle_ms = 10'000, .max_age_ms = 600'000}, {10, 1}, now_ms).size();
+}
+
+TEST(OpenRunIndex_Load, TheTimeoutGoesOnFromTheLastEvent) {
+  OpenRunIndex index;
+  index.load(place_of(1), {1, OpenRunIndex::Part::more_to_come}, {60'000, 4000}, 5000);
+  EXPECT_EQ(due_at(index, 10'999), 0u);
+  EXPECT_EQ(due_at(index, 11'000), 1u);
+}
+
+TEST(OpenRunIndex_Load, OverdueRunsWaitATenthOfTheTimeoutForClientsThatRetry) {
+  OpenRunIndex index;
+  index.load(place_of(1), {1, OpenRunIndex::Part::more_to_come}, {60'000, 59'000}, 5000);
+  index.load(place_of(2), {1, OpenRunIndex::Part::more_to_come}, {60'000, 59'000}, 5000);
+  EXPECT_EQ(due_at(index, 5999), 0u);
+  index.note_activity(place_of(2), {1, OpenRunIndex::Part::more_to_come}, 5999);
+  EXPECT_EQ(due_at(index, 6000), 1u);
+  EXPECT_EQ(due_at(index, 15'998), 1u) << "the one that was due, claimed again after its lease";
+  EXPECT_EQ(due_at(index, 15'999), 2u);
+}
+
+TEST(OpenRunIndex_Load, AClockThatWasSetBackKeepsARunOpenForOneTimeout) {
+  OpenRunIndex index;
+  index.load(place_of(1), {1, OpenRunIndex::Part::more_to_come}, {-50'000, -50'000}, 5000);
+  EXPECT_EQ(due_at(index, 14'999), 0u);
+  EXPECT_EQ(due_at(index, 15'000), 1u);
 }
 
 }  // namespace
