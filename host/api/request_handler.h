@@ -37,6 +37,7 @@ class RequestHandler : public http::RequestHandler {
     request.tenant = admission_.principal->tenant;
     request.tenant_name = admission_.principal->tenant_name;
     request.key_name = admission_.principal->key_name.empty() ? admission_.principal->key_id : admission_.principal->key_name;
+    request.may_read = admission_.principal->may_read;
     request.max_json_depth = parts_.limits.max_json_depth;
     request.permit = permit_;
     return request;

@@ -123,7 +123,11 @@ std::string ingest_answer(const model::RunRecord& run) {
       .key("receivedAt")
       .string(format_time(run.key.time_ms));
   if (run.revision > 1) out.key("revision").integer(run.revision);
-  out.key("failures").raw(run.failures_json).key("detectors").raw(run.detectors_json).key("policies").raw(run.policies_json).end_object();
+  const auto array = [](const std::string& json) {
+    return json.empty() ? std::string_view("[]") : std::string_view(json);
+  };  // while it is open
+  out.key("failures").raw(array(run.failures_json)).key("detectors").raw(array(run.detectors_json));
+  out.key("policies").raw(array(run.policies_json)).end_object();
   return text;
 }
 

@@ -272,7 +272,7 @@ IngestAnswer EventIngest::as_it_stands(const Job& job) const {
   const auto head = parts_.store.run_head(job.request.tenant, job.events.run_id, std::nullopt);
   if (!head) return refused(std::move(gone));
   IngestAnswer answer;
-  if (head->json_bytes > kSmallAnswerBytes) {
+  if (job.request.may_read && head->json_bytes > kSmallAnswerBytes) {
     auto lease = parts_.reads.take(job.request.tenant, head->json_bytes);
     if (!lease) return refused(no_room_for_reply(head->json_bytes));
     answer.lease = std::move(*lease);
@@ -281,7 +281,8 @@ IngestAnswer EventIngest::as_it_stands(const Job& job) const {
   if (!run) return refused(std::move(gone));
   answer.kind = IngestAnswer::Kind::replayed;
   answer.run_id = run->run_id;
-  answer.body = stored_run_json(parts_.store, job.request.tenant, *run);
+  // Who may only send learns no more of the run than its first answer told.
+  answer.body = job.request.may_read ? stored_run_json(parts_.store, job.request.tenant, *run) : ingest_answer(*run);
   answer.failures_json = run->state == model::RunState::open ? "[]" : run->failures_json;
   return answer;
 }

@@ -22,6 +22,7 @@ struct IngestRequest {
   model::TenantId tenant = 0;
   std::string tenant_name;
   std::string key_name;                      // of the API key that sent it
+  bool may_read = false;                     // that key
   std::string body;                          // decoded
   std::optional<model::Digest> idempotency;  // identifies the Idempotency-Key
   int max_json_depth = 64;

@@ -403,6 +403,20 @@ TEST_F(Events, AFinalSentAgainUnderItsKey_IsAnsweredAsAtFirst_AndEndsNoLaterRevi
   EXPECT_EQ(get("/v1/runs/ended-once")["state"], "open");
 }
 
+TEST_F(Events, AKeyThatMayOnlySend_IsNotShownTheRun) {
+  const std::string sender = service_->make_key("acme", "ingest");
+  post({{"runId", "secret"},
+        {"events", {{{"type", "run_started"}, {"userRequestText", "Refund 8842"}}, kRefundFailed, kClaim}},
+        {"final", true}});
+  const std::string bare_end = R"({"runId":"secret","events":[],"final":true})";
+  const HttpAnswer told = service_->post("/v1/ingest/events", sender, bare_end);
+  ASSERT_EQ(told.status, 200) << told.body;
+  EXPECT_EQ(json::parse(told.body)["state"], "resolved");
+  EXPECT_EQ(json::parse(told.body)["failures"].size(), 1u);
+  EXPECT_EQ(told.body.find("Refund 8842"), std::string::npos) << told.body;
+  EXPECT_EQ(json::parse(service_->post("/v1/ingest/events", key_, bare_end).body)["userRequestText"], "Refund 8842");
+}
+
 TEST_F(Events, WrongShapes_AreRefusedAndOpenNothing) {
   EXPECT_EQ(post({{"events", json::array()}}).status, 422);
   EXPECT_EQ(post({{"runId", "bad"}}).status, 422);
