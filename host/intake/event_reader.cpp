@@ -105,7 +105,10 @@ constexpr Renamed kModelNames[] = {{"text", "outputSummary"}, {"name", "stepName
 constexpr Renamed kUserNames[] = {{"text", "outputSummary"}, {"name", "stepName"}};
 constexpr Renamed kTextStepNames[] = {
     {"text", "outputSummary"}, {"output", "outputSummary"}, {"name", "stepName"}, {"input", "inputSummary"}, {"error", "errorMessage"}};
-constexpr Renamed kFirstRequestNames[] = {{"text", "userRequestText"}};
+constexpr Renamed kFirstRequestNames[] = {{"text", "userRequestText"}, {"outputSummary", "userRequestText"}};
+// The members that bring what a user or a model said, the first of them that an event has. A model that only calls tools says null.
+constexpr std::string_view kSaid[] = {"text", "outputSummary"};
+constexpr std::string_view kSaidNothing = R"("null")";
 constexpr Renamed kStartNames[] = {{"at", "startedAt"}};
 constexpr Renamed kEndNames[] = {{"at", "endedAt"}};
 
@@ -313,7 +316,7 @@ class RunOfEvents {
     if (type == "run_started" || type == "run_finished") return run_members(event, names_of(type));
     if (type == "user_request") return user_request(event);
     if (type == "model_output") {
-      if (const std::string* text = find_json_member(event, "text")) last_output_ = *text;
+      if (const std::string* text = said(event)) last_output_ = *text;
     }
     step(event, type);
   }
@@ -342,6 +345,13 @@ class RunOfEvents {
   }
 
  private:
+  static const std::string* said(const std::vector<JsonMember>& event) {
+    for (const std::string_view name : kSaid) {
+      if (const std::string* text = find_json_member(event, name); text != nullptr && *text != kSaidNothing) return text;
+    }
+    return nullptr;
+  }
+
   static void put(std::vector<JsonMember>& members, std::string_view name, const std::string& json) {
     for (JsonMember& one : members) {
       if (one.name != name) continue;
@@ -376,7 +386,7 @@ class RunOfEvents {
 
   // Many clients give the request to run_started and send it as an event, too. Until a step follows, it is the same request.
   void user_request(const std::vector<JsonMember>& event) {
-    const std::string* const text = find_json_member(event, "text");
+    const std::string* const text = said(event);
     const std::string* const first = find_json_member(members_, kRequest);
     const bool is_first = text != nullptr && (first == nullptr || (steps_.empty() && *first == *text));
     is_first ? run_members(event, kFirstRequestNames) : step(event, "user_request");
@@ -431,7 +441,11 @@ model::EventOutline outline_of(const Event& event) {
   const bool sets_members = event.type == "run_started" || event.type == "run_finished";
   const bool asks = event.type == "user_request";
   if (!sets_members && !asks && event.type != "model_output") return {};
-  const auto text = sets_members ? std::nullopt : json_member_view(event.json, "text");
+  std::optional<std::string_view> text;
+  for (const std::string_view name : kSaid) {
+    if (!sets_members && (!text || *text == kSaidNothing)) text = json_member_view(event.json, name);
+  }
+  if (text == kSaidNothing) text.reset();
   if (!sets_members && !asks) return {Kind::output, text ? model::cut_texts(*text) : std::string(), 0};
   if (asks && !text) return {};
   const Names names = asks ? Names(kFirstRequestNames) : names_of(event.type);

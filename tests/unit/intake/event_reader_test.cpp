@@ -115,6 +115,14 @@ TEST(EventReader, TheFirstRequest_KeepsItsOtherMembers) {
   EXPECT_EQ(faults_of(R"({"type":"user_request","text":"a","userRequestText":"b"})"), "/events/0/userRequestText=conflict");
 }
 
+TEST(EventReader, TheTextOfAStep_IsReadUnderTheStepsNameAsWell) {
+  EXPECT_EQ(run_text({R"({"type":"user_request","outputSummary":"one"})", R"({"type":"model_output","outputSummary":"Done."})",
+                      R"({"type":"model_output","outputSummary":null})"}),
+            R"({"runId":"r","userRequestText":"one","outcomeSummary":"Done.","steps":[{"stepKind":"model","outputSummary":"Done."},)"
+            R"({"stepKind":"model","outputSummary":"null"}]})");
+  EXPECT_EQ(faults_of(R"({"type":"user_request","outputSummary":"a","userRequestText":"b"})"), "/events/0/userRequestText=conflict");
+}
+
 TEST(EventReader, AnOutcomeOfTheEnd_WinsOverTheLastOutput) {
   EXPECT_EQ(run_text({R"({"type":"model_output","text":"a"})", R"({"type":"run_finished","outcomeSummary":"b","runId":"evil","steps":[]})"}),
             R"({"runId":"r","outcomeSummary":"b","steps":[{"stepKind":"model","outputSummary":"a"}]})");
