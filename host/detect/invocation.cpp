@@ -69,13 +69,15 @@ Invocation::Invocation(const EvaluationContext& context, InstancePool& instances
   if (request != nullptr && request->explain == Explain::yes) ask_for_explanation();
 }
 
-std::optional<model::DetectorReport> Invocation::skipped() const {
+std::optional<model::DetectorReport> Invocation::skipped() {
   std::optional<CallResult> why = why_skipped();
   if (!why) return std::nullopt;
   model::DetectorReport report;
   report.key = instances_.detector->entry.key;
   report.status = why->status;
   report.reason = std::move(why->reason);
+  // Or else a detector whose calls never return would stay below the limit of failures.
+  if (report.status == DetectorStatus::timeout && !call_.explains()) note_failure(context_, *instances_.detector, report);
   return report;
 }
 
@@ -86,7 +88,7 @@ std::optional<CallResult> Invocation::why_skipped() const {
   const int abandoned = *kind().abandoned;
   if (abandoned < kMaxAbandonedCalls) return std::nullopt;
   return CallResult{DetectorStatus::timeout,
-                    std::to_string(abandoned) + " of its calls for other runs have not returned yet; it is called again when one returns"};
+                    std::to_string(abandoned) + " of its calls for other runs have not returned yet, so it was not called"};
 }
 
 // Of a crash on this run in a call of this kind or, because an explanation takes the same way, in one that judged it.

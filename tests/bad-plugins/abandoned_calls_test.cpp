@@ -93,7 +93,7 @@ TEST_F(AbandonedCallsTest, WhileCallsStick_OthersAreAnswered_AndTheDetectorIsAsk
   EXPECT_EQ(abandoned_count(), 2) << "as many as the pool has threads";
   const EvaluationResult skipped = evaluate(set, "something else").get();
   EXPECT_EQ(skipped.verdict.reports[0].status, DetectorStatus::timeout);
-  EXPECT_EQ(skipped.verdict.reports[0].reason, "2 of its calls for other runs have not returned yet; it is called again when one returns");
+  EXPECT_EQ(skipped.verdict.reports[0].reason, "2 of its calls for other runs have not returned yet, so it was not called");
   EXPECT_FALSE(skipped.run_in_use);
   let_go();
   while (abandoned_count() > 0) std::this_thread::yield();
@@ -104,24 +104,33 @@ TEST_F(AbandonedCallsTest, WhileCallsStick_OthersAreAnswered_AndTheDetectorIsAsk
   EXPECT_THAT(log, ContainsRegex(" returned from an abandoned call after [0-9]+ ms"));
 }
 
-TEST_F(AbandonedCallsTest, ARunThatIsJudgedWithoutIt_IsNoFailureOfIts) {
-  settings.quarantine_failures = 3;
+TEST_F(AbandonedCallsTest, WhenCallsNeverReturn_TheFifthRunQuarantinesTheDetector_AndAReloadCountsAnew) {
+  settings.quarantine_failures = model::DetectorSettings{}.quarantine_failures;
   enable_key("zoo");
-  const auto set = loaded();
-  for (int i = 0; i < 2; ++i) evaluate(set, sleep()).get();
-  for (int i = 0; i < 5; ++i) EXPECT_EQ(evaluate(set, "something else").get().verdict.reports[0].status, DetectorStatus::timeout);
-  EXPECT_EQ(set->list()[0].timeouts, 2U);
-  EXPECT_FALSE(set->list()[0].quarantined);
+  auto set = loaded();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(evaluate(set, sleep()).get().verdict.reports[0].status, DetectorStatus::timeout);
+  for (const char* const load : {"first", "second"}) {
+    for (int i = static_cast<int>(set->list()[0].timeouts); i < 5; ++i) {
+      EXPECT_FALSE(set->list()[0].quarantined) << i;
+      EXPECT_EQ(evaluate(set, "something else").get().verdict.reports[0].status, DetectorStatus::timeout) << i;
+    }
+    const auto said = evaluate(set, "something else").get().verdict.reports[0];
+    EXPECT_EQ(said.status, DetectorStatus::quarantined) << load;
+    EXPECT_THAT(said.reason, HasSubstr("failed 5 times within 60 s, last: 2 of its calls for other runs have not returned yet"));
+    set = loaded();
+  }
   let_go();
   while (abandoned_count() > 0) std::this_thread::yield();
   EXPECT_EQ(evaluate(set, "something else").get().verdict.reports[0].status, DetectorStatus::fired);
 }
 
 TEST_F(AbandonedCallsTest, WhileExplanationsStick_TheDetectorJudges) {
+  settings.quarantine_failures = 5;
   enable_key("zoo");
   const auto set = loaded();
   for (int i = 0; i < 2; ++i) EXPECT_EQ(evaluate(set, sleep(), Explain::yes).get().verdict.reports[0].status, DetectorStatus::timeout);
-  EXPECT_EQ(evaluate(set, "something else", Explain::yes).get().verdict.reports[0].status, DetectorStatus::timeout);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(evaluate(set, "something else", Explain::yes).get().verdict.reports[0].status, DetectorStatus::timeout);
   EXPECT_EQ(evaluate(set, "something else").get().verdict.reports[0].status, DetectorStatus::fired);
   EXPECT_EQ(set->list()[0].timeouts, 0U);
 }

@@ -108,6 +108,22 @@ TEST_F(StuckDetector, ItsRunsAndAllOthersAreAnsweredWhileItSticks) {
   EXPECT_EQ(service.stop(), 0);
 }
 
+TEST(StuckDetectorByDefault, TheFifthRunQuarantinesIt_AndTheServiceIsReady) {
+  ServiceProcess service{options(detectors_yaml("", obedient(3)))};
+  const std::string key = service.make_key();
+  const std::string sleep = "wait " + (service.folder() / "never").string();
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("", i < 2 ? sleep : "nothing special")), "zoo"), "timeout") << i;
+  }
+  const HttpAnswer answer = service.post("/v1/ingest/runs", key, run_json("", "nothing special"));
+  EXPECT_EQ(status(answer, "zoo"), "quarantined");
+  EXPECT_EQ(status(answer, "zoo_two"), "fired");
+  const HttpAnswer ready = service.request(get_request("/readyz"));
+  EXPECT_EQ(ready.status, 200) << ready.body;
+  EXPECT_THAT(ready.body, HasSubstr("\"quarantined\":[\"zoo\"]"));
+  EXPECT_EQ(service.stop(), 0);
+}
+
 TEST_F(StuckDetector, ALineOfABatch_DoesNotKeepTheOthers) {
   std::string lines;
   for (int i = 0; i < 40; ++i) lines += run_json("line-" + std::to_string(i), i % 20 == 3 ? sleep() : "nothing special") + "\n";

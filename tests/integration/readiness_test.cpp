@@ -133,6 +133,19 @@ TEST(Readiness, ADetectorThatFailsOnTheCanary_Is503_UntilItIsQuarantined) {
   EXPECT_EQ(json::parse(last.body)["quarantined"], json::array({"zoo"}));
 }
 
+TEST(Readiness, ADetectorThatNeverReturns_Is503_UntilItIsQuarantined) {
+  const std::string yaml = "detectors:\n  search_path: [\"" RUNWARDEN_TEST_ZOO "\", \"" + plugin_folder() +
+                           "\"]\n  include: []\n  enabled:\n    - {key: false_success}\n    - {key: zoo, library: never_returns.so}\n";
+  ServiceProcess service(with("canary_interval: 1ms", yaml));
+  const HttpAnswer first = readyz(service);
+  EXPECT_EQ(first.status, 503) << first.body;
+  EXPECT_THAT(json::parse(first.body)["reasons"][0], HasSubstr("\"zoo\" answered timeout"));
+  HttpAnswer last = first;
+  for (int probes = 0; last.status == 503 && probes < 10'000; ++probes) last = readyz(service);
+  EXPECT_EQ(last.status, 200) << last.body;
+  EXPECT_EQ(json::parse(last.body)["quarantined"], json::array({"zoo"}));
+}
+
 TEST(Readiness, ItsOutcomeIsToldForTheInterval_AndForgottenAtAReload) {
   const std::string yaml = "detectors:\n  quarantine: {failures: 1000, window: 10m}\n  search_path: [\"" RUNWARDEN_TEST_ZOO
                            "\"]\n  include: []\n  enabled:\n    - {key: zoo, library: good.so}\n";
