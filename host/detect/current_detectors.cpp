@@ -55,6 +55,7 @@ LoadContext CurrentDetectors::context(SettingsFault fault) {
   context.workers = parts_.workers;
   context.clock = &parts_.clock;
   context.crash_marks = &crash_marks_;
+  context.earlier_crashes = get() == nullptr ? EarlierCrashes::counted : EarlierCrashes::ignored;
   context.abandoned_calls = &abandoned_calls_;
   context.log = parts_.log;
   context.settings_fault = std::move(fault);

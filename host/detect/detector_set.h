@@ -38,6 +38,9 @@ enum class LogRate : std::uint8_t { bounded, unbounded };
 // Where libraries may lie: only on the search path, where nobody but root and the service's user can change them, or, to try one, anywhere.
 enum class LibraryPlace : std::uint8_t { guarded, anywhere };
 
+// Whether crashes in earlier processes count toward the quarantine: when a process starts, but not at a reload, which ends a quarantine.
+enum class EarlierCrashes : std::uint8_t { ignored, counted };
+
 class AbandonedCalls;
 class CrashMarks;
 
@@ -50,6 +53,7 @@ struct LoadContext {
   LibraryPlace library_place = LibraryPlace::guarded;
   SettingsFault settings_fault;               // empty: the text names the entry's location and the pointer
   const CrashMarks* crash_marks = nullptr;    // outlives the set; null: no crashes are known
+  EarlierCrashes earlier_crashes = EarlierCrashes::ignored;
   AbandonedCalls* abandoned_calls = nullptr;  // shared by the sets of a process, outlives them; null: the set keeps its own counts
   std::function<void(std::function<void()>)> destroy_on;  // runs the destruction of the set; empty: who releases it last does
 };

@@ -4,6 +4,11 @@
 
 namespace runwarden::detect {
 
+void Detector::note_failure(std::int64_t at_ns, std::string_view why, const LogSink& log) {
+  if (!quarantine.note_failure(at_ns, why)) return;
+  if (log) log(LogLevel::error, "detector \"" + entry.key + "\" is quarantined: " + quarantine.reason());
+}
+
 InstancePool::~InstancePool() {
   const MutexLock lock(mutex_);
   const CrashContext destroying{.detector_key = detector->entry.key, .library = detector->file.native(), .code = DetectorCode::destroy};

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct Detector {
         explaining{entry.key + " (explaining)", nullptr},
         host(the_entry.key, *context.clock, context.log, context.log_rate),
         quarantine(settings.quarantine_failures, settings.quarantine_window_ms) {}
+
+  // Counts a failure, and logs if it starts the quarantine. Any thread.
+  void note_failure(std::int64_t at_ns, std::string_view why, const LogSink& log);
 
   const model::DetectorEntry entry;
   CallKind judging, explaining;

@@ -42,8 +42,7 @@ CallResult classify(const Instance::AbiResult& result, const Call& call, std::in
 
 void note_failure(const EvaluationContext& context, Detector& detector, const model::DetectorReport& report) {
   ++(report.status == DetectorStatus::timeout ? detector.timeouts : detector.errors);
-  if (!detector.quarantine.note_failure(context.clock.monotonic_ns(), report.reason)) return;
-  if (context.log) context.log(LogLevel::error, "detector \"" + detector.entry.key + "\" is quarantined: " + detector.quarantine.reason());
+  detector.note_failure(context.clock.monotonic_ns(), report.reason, context.log);
 }
 
 std::string named(const Detector& detector) {

@@ -64,18 +64,18 @@ std::string Loading::take_library(const LibraryFile& file, Detector& detector) c
     kind->abandoned = context_.abandoned_calls == nullptr ? std::make_shared<std::atomic<int>>(0)
                                                           : context_.abandoned_calls->of(detector.sha256, kind->key);
   }
-  note_crashes(detector);
+  if (context_.earlier_crashes == EarlierCrashes::counted) note_crashes(detector);
   return {};
 }
 
-// Counts earlier crashes toward the quarantine.
+// Counts the crashes in earlier processes toward the quarantine.
 void Loading::note_crashes(Detector& detector) const {
   if (context_.crash_marks == nullptr) return;
   const std::int64_t now_ns = context_.clock->monotonic_ns();
   const std::int64_t now_ms = context_.clock->wall_ms();
   for (const std::int64_t time_ms : context_.crash_marks->times_ms(detector.entry.key, detector.sha256)) {
     if (now_ms - time_ms > settings_.quarantine_window_ms) continue;
-    detector.quarantine.note_failure(now_ns - (now_ms - time_ms) * 1'000'000, "it crashed the process");
+    detector.note_failure(now_ns - (now_ms - time_ms) * 1'000'000, "it crashed the process", context_.log);
   }
 }
 

@@ -140,6 +140,7 @@ TEST_F(AbandonedCallsTest, WhenAnExplanationCrashed_TheRunIsStillJudged) {
   settings.quarantine_failures = 1;
   CrashMarks marks;
   context.crash_marks = &marks;
+  context.earlier_crashes = EarlierCrashes::counted;
   model::CrashMark mark;
   mark.key.time_ms = real_clock.wall_ms();
   mark.tenant_name = "acme";

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "base/digest.h"
+#include "detect/crash_marks.h"
 #include "detect/libraries.h"
 #include "zoo.h"
 
@@ -153,6 +154,28 @@ TEST_F(DetectorSetTest, WhenADetectorFailsTooOften_IsQuarantinedUntilAReload) {
   auto reloaded = load();
   ASSERT_TRUE(reloaded.ok());
   EXPECT_EQ((*reloaded)->evaluate(run, {}, 0).reports[0].status, DetectorStatus::error);
+}
+
+TEST_F(DetectorSetTest, WhenEarlierProcessesCrashed_TheDetectorStartsQuarantined_AndAReloadCallsItAgain) {
+  enable("good");
+  CrashMarks marks;
+  for (int i = 0; i < 5; ++i) {
+    model::CrashMark mark;
+    mark.run_id = "run_" + std::to_string(i);
+    mark.detector_key = "zoo";
+    mark.library_sha256 = to_hex(sha256(bytes_of("good")));
+    marks.add(mark);
+  }
+  context.crash_marks = &marks;
+  context.earlier_crashes = EarlierCrashes::counted;
+  auto first = load();
+  ASSERT_TRUE(first.ok()) << first.error().detail;
+  EXPECT_EQ((*first)->evaluate(run, {}, 0).reports[0].status, DetectorStatus::quarantined);
+  EXPECT_THAT(log, HasSubstr("detector \"zoo\" is quarantined: failed 5 times within 60 s, last: it crashed the process"));
+  context.earlier_crashes = EarlierCrashes::ignored;
+  auto reloaded = load();
+  ASSERT_TRUE(reloaded.ok()) << reloaded.error().detail;
+  EXPECT_EQ((*reloaded)->evaluate(run, {}, 0).reports[0].status, DetectorStatus::fired);
 }
 
 TEST_F(DetectorSetTest, WhenADetectorFailsToExplain_ItGoesOnJudging) {

@@ -273,6 +273,11 @@ TEST_P(CrashedRun, TooManyOfThem_QuarantineTheDetector) {
   EXPECT_EQ(status(answer, "zoo"), "quarantined");
   EXPECT_THAT(detector(answer, "zoo")["reason"], HasSubstr("failed 5 times within 60 s, last: it crashed the process"));
   EXPECT_THAT(service.request(get_request("/readyz")).body, HasSubstr("\"quarantined\":[\"zoo\"]"));
+  EXPECT_THAT(service.log_text(), HasSubstr("detector \\\"zoo\\\" is quarantined: failed 5 times"));
+  service.signal(SIGHUP);
+  ASSERT_TRUE(service.wait_for_log("\"reloaded\"")) << service.log_text();
+  EXPECT_THAT(service.request(get_request("/readyz")).body, HasSubstr("\"quarantined\":[]"));
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("other", "nothing special")), "zoo"), "fired");
 }
 
 class Reload : public testing::Test {
