@@ -24,7 +24,7 @@
 namespace runwarden::detect {
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
 constexpr std::string_view kMagic = "rwcrash1";
 constexpr std::size_t kStackBytes = 64 * 1024;
 
@@ -136,8 +136,8 @@ void on_signal(int number, siginfo_t* info, void* context) {
   if (current_context == nullptr && (previous[number].sa_flags & SA_SIGINFO) != 0)
     return previous[number].sa_sigaction(number, info, context);
   ::sigaction(number, &previous[number], nullptr);
-  // A fault recurs when the handler returns. A signal that was sent does not, so send it again.
-  if (info->si_code <= 0) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), number);
+  // A fault recurs when the handler returns. A signal that was sent, a breakpoint and a forbidden system call do not, so send it again.
+  if (info->si_code <= 0 || number == SIGTRAP || number == SIGSYS) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), number);
 }
 
 void on_exit() {
@@ -154,6 +154,7 @@ void install(Report what) {
   sigemptyset(&action.sa_mask);
   for (const int number : kSignals) ::sigaction(number, &action, &previous[number]);
   std::atexit(on_exit);
+  std::at_quick_exit(on_exit);
 }
 
 // An alternate signal stack for this thread, in case its own overflows. Keeps one that exists already (a sanitizer's).

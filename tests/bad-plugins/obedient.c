@@ -1,8 +1,9 @@
 /* Does what the run's userRequestText tells it: "wait PATH" does not return before that file is there, "sleep N" before N seconds have
- * passed, "segv", "abort", "exit" and "overflow" end the process; "log " and "print " before one of these log 30 lines or print one first.
- * Any other run gets one finding, "repeats N" after its settings. Its
+ * passed, "segv", "abort", "trap", "sys", "exit", "quick_exit" and "overflow" end the process; "log " and "print " before one of these log
+ * 30 lines or print one first. Any other run gets one finding, "repeats N" after its settings. Its
  * friend zoo_two never obeys, and zoo_many says that it may be called on several threads at once. */
 #include <runwarden/detector.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,15 @@ static int overflow(volatile char* above, int depth) {
   return overflow(here, depth + 1) + here[0];
 }
 
+/* Execution goes on after the instruction if a handler returns. */
+static void trap(void) {
+#ifdef __x86_64__
+  __asm__ volatile("int3");
+#else
+  raise(SIGTRAP);
+#endif
+}
+
 static void log_lines(const rw_host* host) {
   char line[32];
   int i;
@@ -88,7 +98,10 @@ static void obey(const rw_host* host, const char* what) {
   if (strncmp(what, "sleep ", 6) == 0) sleep((unsigned)atoi(what + 6));
   if (strcmp(what, "segv") == 0) *(volatile int*)8 = 1;
   if (strcmp(what, "abort") == 0) abort();
+  if (strcmp(what, "trap") == 0) trap();
+  if (strcmp(what, "sys") == 0) raise(SIGSYS);
   if (strcmp(what, "exit") == 0) exit(0);
+  if (strcmp(what, "quick_exit") == 0) quick_exit(0);
   if (strcmp(what, "overflow") == 0) first = (char)overflow(&first, 0);
 }
 

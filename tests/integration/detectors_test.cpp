@@ -191,8 +191,8 @@ int expected_end(const std::string& way) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   return way == "abort" ? 128 + SIGABRT : 0;  // 0: any
 #else
-  if (way == "exit") return 1;
-  return 128 + (way == "abort" ? SIGABRT : SIGSEGV);
+  if (way == "exit" || way == "quick_exit") return 1;
+  return 128 + (way == "abort" ? SIGABRT : way == "trap" ? SIGTRAP : way == "sys" ? SIGSYS : SIGSEGV);
 #endif
 }
 
@@ -222,7 +222,7 @@ TEST_P(CrashingDetector, ItsRunIsKnownAgain_AndJudgedWithoutIt) {
   EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("other", "nothing special")), "zoo"), "fired");
   EXPECT_THAT(service.request(get_request("/metrics")).body, HasSubstr("\nrunwarden_detector_crash_marks 1\n"));
 }
-INSTANTIATE_TEST_SUITE_P(Ways, CrashingDetector, testing::Values("segv", "abort", "exit", "overflow"),
+INSTANTIATE_TEST_SUITE_P(Ways, CrashingDetector, testing::Values("segv", "abort", "trap", "sys", "exit", "quick_exit", "overflow"),
                          [](const auto& way) { return way.param; });
 
 class CrashedRun : public CrashingDetector {};
