@@ -122,6 +122,7 @@ ops::Gauges ApiServer::gauges() const {
                                     .queue = from_.queue,
                                     .housekeeping = from_.housekeeping,
                                     .pool = from_.pool,
+                                    .detectors = from_.detectors,
                                     .crash_marks = from_.crash_marks,
                                     .clock = from_.clock,
                                     .dispatcher = from_.dispatcher,

@@ -26,6 +26,14 @@ void read_store_gauges(const GaugeSources& from, ops::Gauges& gauges) {
   gauges.oldest_open_run_ms = open.oldest_age_ms;
 }
 
+void read_detector_gauges(const GaugeSources& from, ops::Gauges& gauges) {
+  gauges.abandoned_calls = from.pool.abandoned();
+  gauges.crash_marks = from.crash_marks.count();
+  for (const detect::DetectorInfo& one : from.detectors()->list()) {
+    if (one.loaded) gauges.detectors_quarantined.emplace(one.key, one.quarantined);
+  }
+}
+
 void read_webhook_gauges(const GaugeSources& from, ops::Gauges& gauges) {
   const webhooks::DispatchState webhooks = from.dispatcher.state();
   gauges.webhooks_pending = webhooks.pending;
@@ -56,8 +64,7 @@ ops::Gauges read_gauges(const GaugeSources& from) {
   gauges.log_lines_dropped = from.log.dropped_lines();
   read_request_gauges(from, gauges);
   read_store_gauges(from, gauges);
-  gauges.abandoned_calls = from.pool.abandoned();
-  gauges.crash_marks = from.crash_marks.count();
+  read_detector_gauges(from, gauges);
   gauges.clock_in_doubt = from.clock.in_doubt();
   gauges.retention_lag_ms = from.housekeeping.maintenance().lag_ms();
   read_webhook_gauges(from, gauges);

@@ -7,6 +7,7 @@
 #include "base/work_pool.h"
 #include "detect/crash_marks.h"
 #include "http/server.h"
+#include "ingest/judge.h"
 #include "opinion/worker.h"
 #include "ops/housekeeping.h"
 #include "ops/log.h"
@@ -24,6 +25,7 @@ struct GaugeSources {
   store::WriteQueue& queue;
   const ops::Housekeeping& housekeeping;
   const WorkPool& pool;
+  const ingest::Detectors& detectors;
   const detect::CrashMarks& crash_marks;
   const ClockGuard& clock;
   const webhooks::Dispatcher& dispatcher;

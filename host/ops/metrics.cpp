@@ -107,6 +107,8 @@ struct Metrics::Families {
       gauge(registry, "runwarden_detector_abandoned_calls", "Detector calls abandoned after their deadline that have not returned");
   Gauge& crash_marks =
       gauge(registry, "runwarden_detector_crash_marks", "Runs on which a detector crashed the process; they are judged without it");
+  Family<Gauge>& quarantined =
+      gauges(registry, "runwarden_detector_quarantined", "1 while the detector is skipped because it failed too often, by key");
   Family<Counter>& reloads = counter(registry, "runwarden_reloads_total", "Configuration reloads (SIGHUP), by result");
   Counter& reloads_done = reloads.Add({{"result", "done"}});
   Counter& reloads_refused = reloads.Add({{"result", "refused"}});
@@ -183,12 +185,14 @@ struct Metrics::Families {
   std::map<std::string, OfRoute, std::less<>> routes RW_GUARDED_BY(mutex);
   std::map<std::string, OfDetector, std::less<>> detectors RW_GUARDED_BY(mutex), shadow_detectors RW_GUARDED_BY(mutex);
   std::map<std::string, Counter*, std::less<>> redacted RW_GUARDED_BY(mutex);
+  std::map<std::string, Gauge*> quarantined_detectors RW_GUARDED_BY(mutex);
   std::map<std::string, Family<Gauge>*> engine_gauges RW_GUARDED_BY(mutex);
   std::map<std::string, Family<Counter>*> engine_counters RW_GUARDED_BY(mutex);
 
   void show_requests(const Gauges& gauges);
   void show_store(const Gauges& gauges);
   void show_background(const Gauges& gauges);
+  void show_quarantined(const std::map<std::string, bool>& by_key) RW_REQUIRES(mutex);
   void set(const MetricSample& sample) RW_REQUIRES(mutex);
   void count(std::map<std::string, OfDetector, std::less<>>& counted, const std::vector<model::DetectorReport>& reports,
              const prometheus::Labels& mode) RW_REQUIRES(mutex);
@@ -377,6 +381,23 @@ void Metrics::Families::show_background(const Gauges& gauges) {
   retention_lag.Set(static_cast<double>(gauges.retention_lag_ms) / 1e3);
 }
 
+// Removes the detectors that a reload removed: one that was quarantined would stay so for ever.
+void Metrics::Families::show_quarantined(const std::map<std::string, bool>& by_key) {
+  for (auto known = quarantined_detectors.begin(); known != quarantined_detectors.end();) {
+    if (by_key.contains(known->first)) {
+      ++known;
+    } else {
+      quarantined.Remove(known->second);
+      known = quarantined_detectors.erase(known);
+    }
+  }
+  for (const auto& [key, active] : by_key) {
+    Gauge*& gauge = quarantined_detectors[key];
+    if (gauge == nullptr) gauge = &quarantined.Add({{"detector", key}});
+    gauge->Set(active ? 1 : 0);
+  }
+}
+
 std::string Metrics::page(const Gauges& gauges) {
   Families& all = *families_;
   all.show_requests(gauges);
@@ -384,6 +405,7 @@ std::string Metrics::page(const Gauges& gauges) {
   all.show_background(gauges);
   {
     const MutexLock lock(all.mutex);
+    all.show_quarantined(gauges.detectors_quarantined);
     for (const MetricSample& sample : gauges.engine) all.set(sample);
   }
   return prometheus::TextSerializer().Serialize(all.registry.Collect());

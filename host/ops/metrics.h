@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,6 +42,7 @@ struct Gauges {
   std::uint64_t open_runs = 0;
   std::uint64_t abandoned_calls = 0;
   std::uint64_t crash_marks = 0;
+  std::map<std::string, bool> detectors_quarantined;  // by key, of all that are loaded
   std::int64_t oldest_open_run_ms = 0;
   bool clock_in_doubt = false;
   std::uint64_t webhooks_pending = 0;

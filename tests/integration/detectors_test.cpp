@@ -445,8 +445,10 @@ TEST_F(Reload, ReleasesFromQuarantine) {
     EXPECT_EQ(status(service.post("/v1/ingest/runs", key, "{}"), "zoo"), expected);
   }
   EXPECT_THAT(service.request(get_request("/readyz")).body, HasSubstr("\"quarantined\":[\"zoo\"]"));
+  EXPECT_THAT(service.request(get_request("/metrics")).body, HasSubstr("\nrunwarden_detector_quarantined{detector=\"zoo\"} 1\n"));
   reload(service);
   EXPECT_THAT(service.request(get_request("/readyz")).body, HasSubstr("\"quarantined\":[]"));
+  EXPECT_THAT(service.request(get_request("/metrics")).body, HasSubstr("\nrunwarden_detector_quarantined{detector=\"zoo\"} 0\n"));
   EXPECT_EQ(status(service.post("/v1/ingest/runs", key, "{}"), "zoo"), "error");
 }
 
