@@ -41,7 +41,8 @@ namespace detail {
 // Reads JSON text (RFC 8259) from front to back. Throws BadSettings when the text is not JSON.
 class JsonReader {
  public:
-  explicit JsonReader(std::string_view text) noexcept : text_(text) {}
+  // `subject` begins the message about text that is not JSON.
+  explicit JsonReader(std::string_view text, const char* subject = "the settings are") noexcept : text_(text), subject_(subject) {}
 
   // Skips white space and returns the next byte without consuming it; '\0' at the end.
   char peek() noexcept {
@@ -106,7 +107,7 @@ class JsonReader {
   static bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw BadSettings("", "the settings are not JSON at byte " + std::to_string(at_) + ": " + what);
+    throw BadSettings("", std::string(subject_) + " not JSON at byte " + std::to_string(at_) + ": " + what);
   }
 
   void list(char open, int depth) {
@@ -207,6 +208,7 @@ class JsonReader {
   }
 
   std::string_view text_;
+  const char* subject_;
   std::size_t at_ = 0;
 };
 

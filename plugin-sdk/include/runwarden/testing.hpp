@@ -56,6 +56,27 @@ inline std::string json_string(std::string_view text) {
   return out + "\"";
 }
 
+inline bool is_text(rw_str text);
+
+// The host shows a detector U+FFFD for NUL, which JSON can express.
+inline std::string without_nul(std::string text) {
+  for (std::size_t at = text.find('\0'); at != std::string::npos; at = text.find('\0', at)) text.replace(at, 1, "\xEF\xBF\xBD");
+  return text;
+}
+
+// Throws std::invalid_argument if the text is not JSON of at most 64 levels, as the host refuses it. `depth`: the levels around it.
+inline std::string checked_json(std::string text, int depth) {
+  if (!is_text({text.data(), text.size()})) throw std::invalid_argument("raw_json is not UTF-8 text without NUL");
+  try {
+    rw::detail::JsonReader reader(text, "raw_json is");
+    reader.value(depth);
+    reader.expect_end();
+  } catch (const rw::BadSettings& fault) {
+    throw std::invalid_argument(fault.what());
+  }
+  return text;
+}
+
 inline bool is_json_pointer(std::string_view text) {
   if (!text.empty() && text[0] != '/') return false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -112,7 +133,7 @@ inline std::string_view json_member(std::string_view json, std::string_view name
   if (reader.skip(object ? '}' : ']')) return {};
   std::size_t index = 0;
   do {
-    const std::string at = object ? reader.string() : std::to_string(index++);
+    const std::string at = object ? without_nul(reader.string()) : std::to_string(index++);
     if (object) reader.expect(':');
     const std::string_view value = reader.value();
     if (at == name) return value;
@@ -128,7 +149,7 @@ inline rw_value json_value(std::string_view json, std::deque<std::string>& strin
     value.type = json[0] == '{' ? RW_VALUE_OBJECT : RW_VALUE_ARRAY;
     value.as.str = {json.data(), json.size()};
   } else if (json[0] == '"') {
-    strings.push_back(rw::detail::JsonReader(json).string());
+    strings.push_back(without_nul(rw::detail::JsonReader(json).string()));
     value.type = RW_VALUE_STRING;
     value.as.str = {strings.back().data(), strings.back().size()};
   } else if (json == "null") {
@@ -178,7 +199,8 @@ class FakeStep {
   FakeStep& input(std::string text) { return set(input_, std::move(text)); }
   FakeStep& output(std::string text) { return set(output_, std::move(text)); }
   FakeStep& model(std::string text) { return set(model_, std::move(text)); }
-  FakeStep& raw_json(std::string text) { return set(raw_json_, std::move(text)); }
+  // In place of the JSON text that is made of the other members. Throws std::invalid_argument if it is not JSON.
+  FakeStep& raw_json(std::string text) { return set(raw_json_, detail::checked_json(std::move(text), 2)); }
   // In place of the one that follows from status, error and HTTP status.
   FakeStep& outcome(rw_outcome value) {
     outcome_ = value;
@@ -203,7 +225,7 @@ class FakeStep {
   friend class FakeRun;
 
   FakeStep& set(std::optional<std::string>& member, std::string text) {
-    member = std::move(text);
+    member = detail::without_nul(std::move(text));
     return *this;
   }
   template <class T>
@@ -290,7 +312,8 @@ class FakeRun {
   FakeRun& user_request(std::string text) { return set(user_request_, std::move(text)); }
   FakeRun& outcome(std::string text) { return set(outcome_, std::move(text)); }
   FakeRun& model(std::string text) { return set(model_, std::move(text)); }
-  FakeRun& raw_json(std::string text) { return set(raw_json_, std::move(text)); }
+  // In place of the JSON text that is made of the other members and the steps. Throws std::invalid_argument if it is not JSON.
+  FakeRun& raw_json(std::string text) { return set(raw_json_, detail::checked_json(std::move(text), 0)); }
   FakeRun& success(bool value) { return raw(raw_.success, static_cast<std::uint32_t>(value ? RW_FLAG_TRUE : RW_FLAG_FALSE)); }
   FakeRun& cost_usd(double value) { return raw(raw_.cost_usd, value); }
   FakeRun& input_tokens(std::int64_t value) { return raw(raw_.input_tokens, value); }
@@ -339,7 +362,7 @@ class FakeRun {
 
  private:
   FakeRun& set(std::optional<std::string>& member, std::string text) {
-    member = std::move(text);
+    member = detail::without_nul(std::move(text));
     return *this;
   }
   template <class T>

@@ -330,5 +330,39 @@ TEST(Fakes, ARun_IsWhatTheHostMakesOfIt) {
   EXPECT_EQ(faked.find(faked.ctx, 0, {nullptr, 0}, nullptr), real.find(real.ctx, 0, {nullptr, 0}, nullptr));
 }
 
+TEST(Fakes, JsonTextThatTheHostRefuses_Throws) {
+  const std::string deep(63, '[');
+  for (const std::string& text :
+       {std::string(R"({"a":"x\ud800y"})"), std::string(R"({"a":1)"), std::string("{} {}"), std::string(), std::string(R"({"a":tru})"),
+        std::string("{\"a\":\"\xFF\"}"), std::string("{}\0", 3), "{\"a\":[" + deep + std::string(63, ']') + "]}"}) {
+    EXPECT_FALSE(intake::read_run(text, intake::RunLimits{}, "run_1").ok()) << text;
+    EXPECT_THROW(FakeRun().raw_json(text), std::invalid_argument) << text;
+    EXPECT_THROW(tool_step("look").raw_json(text), std::invalid_argument) << text;
+  }
+  const std::string step = deep.substr(1) + std::string(62, ']');  // within a run it has two levels more
+  EXPECT_NO_THROW(tool_step("look").raw_json(step));
+  EXPECT_THROW(tool_step("look").raw_json("[" + step + "]"), std::invalid_argument);
+  try {
+    FakeRun().raw_json(R"({"a":"x\ud800y"})");
+  } catch (const std::invalid_argument& fault) {
+    EXPECT_STREQ(fault.what(), "raw_json is not JSON at byte 13: half of a surrogate pair");
+  }
+}
+
+TEST(Fakes, Nul_IsTheReplacementCharacterAsInTheHost) {
+  const std::string text = R"({"userRequestText":"a\u0000b","n\u0000":"c\u0000"})";
+  FakeRun fake;
+  fake.user_request(std::string("a\0b", 3)).raw_json(text);
+  const rw_run& faked = fake.view();
+  auto read = intake::read_run(text, intake::RunLimits{}, "run_1");
+  ASSERT_TRUE(read.ok()) << read.error().detail;
+  const AbiRunView view(*read, "test");
+  EXPECT_EQ(text_of(faked.user_request), text_of(view.raw().user_request));
+  for (const char* pointer : {"/userRequestText", "/n\xEF\xBF\xBD"}) {
+    EXPECT_NE(found(faked, -1, pointer), "type 0") << pointer;
+    EXPECT_EQ(found(faked, -1, pointer), found(view.raw(), -1, pointer)) << pointer;
+  }
+}
+
 }  // namespace
 }  // namespace runwarden::detect
