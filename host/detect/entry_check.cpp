@@ -35,11 +35,11 @@ bool is_short_text(rw_str text) {
          bytes.find('\0') == std::string_view::npos;
 }
 
-// "Install runwarden >= 2.2 or rebuild with RW_TARGET_MINOR=1."
-std::string remedy(const rw_entry& entry, const std::string& rebuild_with) {
+// "Install runwarden >= 2.2 or rebuild with RW_TARGET_MINOR=1." host_release is the first release with min_host_minor.
+std::string remedy(const rw_entry& entry, const HostVersion& host) {
   const bool names_release = RW_HAS(&entry, rw_entry, host_release) && is_short_text(entry.host_release) && entry.host_release.len > 0;
   const std::string newer = names_release ? "runwarden >= " + std::string(view(entry.host_release)) : std::string("a newer runwarden");
-  return " Install " + newer + " or rebuild with " + rebuild_with + ".";
+  return " Install " + newer + " or rebuild with RW_TARGET_MINOR=" + std::to_string(host.abi_minor) + ".";
 }
 
 // The library's versions and the host's, after what is wrong.
@@ -115,7 +115,7 @@ std::string entry_fault(const LoadedLibrary& library, const HostVersion& host) {
   }
   if (entry.min_host_minor > host.abi_minor) {
     return "needs host ABI " + abi_text(entry) + ", this host has " + version_text(host.abi_minor) + " (built with SDK " +
-           version_text(entry.abi_minor) + ")." + remedy(entry, "RW_TARGET_MINOR=" + std::to_string(host.abi_minor));
+           version_text(entry.abi_minor) + ")." + remedy(entry, host);
   }
   if (entry.detector_count == 0 || entry.detector_count > kMaxDetectors || entry.detectors == nullptr) {
     return "has " + std::to_string(entry.detector_count) + " detectors" + (entry.detectors == nullptr ? " at a null pointer" : "") +
@@ -144,7 +144,8 @@ std::string detector_fault(const rw_entry& entry, const rw_detector* detector, c
   }
   if (info.min_schema_minor > host.schema_minor) {
     return named + " needs run schema " + version_text(info.min_schema_minor) + ", this host has " + version_text(host.schema_minor) +
-           both + remedy(entry, "min_schema_minor=" + std::to_string(host.schema_minor) + " in its info if it can do without newer fields");
+           both + " Install a newer runwarden or rebuild with min_schema_minor=" + std::to_string(host.schema_minor) +
+           " in its info if it can do without newer fields.";
   }
   if (std::string fault = caps_fault(info, named, both); !fault.empty()) return fault;
   if (std::string fault = function_fault(*detector, named, both); !fault.empty()) return fault;

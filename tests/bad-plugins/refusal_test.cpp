@@ -125,7 +125,7 @@ TEST_F(Refusal, WhenTheHostIsTooOld_NamesBothVersionsAndTheRemedy) {
 TEST_F(Refusal, WhenTheRunSchemaIsTooNew_SaysSo) {
   EXPECT_EQ(refused("schema_too_new"),
             "the detector \"zoo\" needs run schema 1.7, this host has 1.0" VERSIONS
-            " Install runwarden >= 3.1 or rebuild with min_schema_minor=0 in its info if it can do without newer fields.");
+            " Install a newer runwarden or rebuild with min_schema_minor=0 in its info if it can do without newer fields.");
 }
 
 TEST_F(Refusal, WhenARequiredCapabilityIsUnknown_SaysSo) {
