@@ -1,4 +1,6 @@
 #include <CLI/CLI.hpp>
+#include <cstdio>
+#include <iostream>
 #include <memory>
 
 #include "app/service.h"
@@ -8,7 +10,14 @@
 namespace runwarden::cli {
 namespace {
 
+// What a detector prints goes beside the log, and without this only when a buffer is full or the service ends.
+void show_printed_lines_at_once() {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  std::cout << std::unitbuf;
+}
+
 int serve(Context& context, bool new_store) {
+  show_printed_lines_at_once();
   const auto options = config::process_options(context.config, context.data_dir);
   auto settings = config::load(options);
   if (!settings.ok()) {

@@ -437,6 +437,12 @@ TEST_F(Reload, OfABrokenFile_LeavesTheOldSettingsInForce_AndSaysWhy) {
   EXPECT_THAT(service.post("/v1/ingest/runs", key, "{}").body, HasSubstr("\"repeats 8\""));
 }
 
+TEST(PrintingDetector, ItsLinesAreBesideTheLogAtOnce) {
+  ServiceProcess service{options(detectors_yaml("", obedient(3)))};
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", service.make_key(), run_json("", "print nothing else")), "zoo"), "fired");
+  EXPECT_TRUE(service.wait_for_log("printed\n")) << service.log_text();
+}
+
 TEST_F(Reload, ReleasesFromQuarantine) {
   ServiceProcess service{
       options(detectors_yaml("  quarantine: {failures: 2, window: 10m}\n", "    - {key: zoo, library: returns_error.so}\n"))};
