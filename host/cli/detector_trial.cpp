@@ -7,6 +7,7 @@
 
 #include "base/json_text.h"
 #include "base/mutex.h"
+#include "base/one_line.h"
 #include "cli/detector_settings.h"
 #include "cli/explanation_text.h"
 #include "cli/loaded_detectors.h"

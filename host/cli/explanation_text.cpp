@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/one_line.h"
 #include "base/utf8.h"
 
 namespace runwarden::cli {
@@ -129,17 +130,6 @@ void print_detector(std::ostream& out, const model::DetectorReport& report, cons
 }
 
 }  // namespace
-
-std::string one_line(std::string_view text) {
-  std::string line(text);
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const auto c = static_cast<unsigned char>(line[i]);
-    const bool second = i > 0 && line[i - 1] == '\xC2' && c >= 0x80 && c <= 0x9F;  // U+0080 to U+009F
-    if (second) line[i - 1] = ' ';
-    if (second || c < 0x20 || c == 0x7F) line[i] = ' ';
-  }
-  return line;
-}
 
 std::string two_decimals(double value) {
   char text[32];

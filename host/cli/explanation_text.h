@@ -14,9 +14,6 @@ namespace runwarden::cli {
 // are numbered from 1.
 void print_explanation(std::ostream& out, const ingest::RunExplanation& explanation, const model::Verdict& verdict);
 
-// The text with blanks for control characters: they would move the terminal's cursor, or make a text look like lines of the program's own.
-std::string one_line(std::string_view text);
-
 // "0.75".
 std::string two_decimals(double value);
 

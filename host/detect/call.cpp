@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "detect/abi_text.h"
 #include "detect/fingerprint.h"
+#include "detect/json_find.h"
 
 namespace runwarden::detect {
 namespace {
@@ -187,7 +188,7 @@ std::string Call::fault_of(const rw_explanation& item) const {
   if (!is_word(view(item.label))) return "the label \"" + std::string(view(item.label)) + kNoWord;
   if (!view(item.outcome).empty() && !is_word(view(item.outcome))) return "the outcome \"" + std::string(view(item.outcome)) + kNoWord;
   const std::string_view pointer = view(item.json_pointer);
-  return pointer.empty() || pointer[0] == '/' ? "" : "\"" + std::string(pointer) + "\" is not a JSON Pointer";
+  return is_json_pointer(pointer) ? "" : "\"" + std::string(pointer) + "\" is not a JSON Pointer";
 }
 
 rw_status Call::take(const rw_explanation& item) {
@@ -282,7 +283,7 @@ rw_status Call::take_evidence(const rw_finding& finding, model::Finding& out) {
     if (value.size() > RW_MAX_VALUE) return over("a value of the evidence", "bytes", value.size(), RW_MAX_VALUE);
     if (!is_text(item->json_pointer) || !is_text(item->value))
       return refuse("evidence " + std::to_string(i) + " is not UTF-8 text without NUL");
-    if (!pointer.empty() && pointer[0] != '/') return refuse("evidence " + std::to_string(i) + " has no JSON Pointer");
+    if (!is_json_pointer(pointer)) return refuse("evidence " + std::to_string(i) + " has no JSON Pointer");
     out.evidence.push_back({std::string(pointer), std::string(value)});
   }
   return RW_OK;

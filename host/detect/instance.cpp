@@ -2,6 +2,7 @@
 
 #include <exception>
 
+#include "base/one_line.h"
 #include "detect/call.h"
 #include "detect/json_find.h"
 
@@ -22,7 +23,8 @@ std::string catch_exceptions(F&& body) {
 }
 
 // "/repeats: must be even" is a fault in the settings at that pointer.
-Error create_error(const std::string& text) {
+Error create_error(const std::string& reported) {
+  const std::string text = one_line(reported);
   const std::size_t colon = text.find(": ");
   const bool has_place = !text.empty() && text[0] == '/' && colon != std::string::npos && is_json_pointer(text.substr(0, colon));
   if (!has_place) return {Code::validation_failed, text, {}, {}};

@@ -177,6 +177,10 @@ TEST_F(Refusal, WhenCreateFails_RepeatsThePluginsText) {
   EXPECT_EQ(refused("create_fails"), "the detector \"zoo\" could not be created: no licence for today");
 }
 
+TEST_F(Refusal, WhenCreateFailsInSeveralLines_IsOneLineWithoutControlCharacters) {
+  EXPECT_EQ(refused("create_fails_in_two_lines"), "the detector \"zoo\" could not be created: no licence  [2J config: all is well");
+}
+
 TEST_F(Refusal, WhenCreateGivesNothing_SaysSo) {
   EXPECT_EQ(refused("create_forgets"), "the detector \"zoo\" could not be created: create returned RW_OK without an instance");
 }

@@ -88,6 +88,12 @@ UNUSED static rw_status create_fails(const rw_host* host, const rw_call* call, r
   return RW_INTERNAL;
 }
 
+UNUSED static rw_status create_fails_in_two_lines(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  (void)host, (void)config, (void)out;
+  call->fail(call->ctx, text("no licence\x01\x1b[2J\nconfig: all is well"));
+  return RW_INTERNAL;
+}
+
 UNUSED static rw_status create_refuses_setting(const rw_host* host, const rw_call* call, rw_str config, void** out) {
   (void)host, (void)config, (void)out;
   call->fail(call->ctx, text("/repeats: must be even"));

@@ -604,7 +604,7 @@ class FakeCall {
       if (item == nullptr || item->struct_size < sizeof(rw_evidence)) return RW_INVALID_ARGUMENT;
       const std::string_view pointer = rw::view(item->json_pointer);
       if (pointer.size() > RW_MAX_POINTER || rw::view(item->value).size() > RW_MAX_VALUE) return RW_LIMIT;
-      if (!is_text(item->json_pointer) || !is_text(item->value) || (!pointer.empty() && pointer[0] != '/')) return RW_INVALID_ARGUMENT;
+      if (!is_text(item->json_pointer) || !is_text(item->value) || !is_json_pointer(pointer)) return RW_INVALID_ARGUMENT;
     }
     return RW_OK;
   }
@@ -682,7 +682,7 @@ class FakeCall {
                        is_text(item->reason) && is_text(item->json_pointer) && !rw::view(item->subject).empty();
     const bool words = is_word(rw::view(item->label)) && (outcome.empty() || is_word(outcome));
     const bool sure = item->confidence == RW_ABSENT || is_share(item->confidence);
-    const bool place = self.names_step(item->step) && (pointer.empty() || pointer[0] == '/');
+    const bool place = self.names_step(item->step) && is_json_pointer(pointer);
     if (!texts || !words || !sure || !place || item->kind > RW_EXPLAIN_RULE) return RW_INVALID_ARGUMENT;
     self.explanation_bytes_ += bytes;
     Explained out;
