@@ -40,8 +40,9 @@ struct RunIngest::Job {
   model::Digest content{};
   std::optional<model::Digest> document_digest;  // set if the document is stored exactly as sent: then it equals the content's digest
   bool named_by_client = false;
-  std::optional<store::Claim> claim;  // the open run that this one ends
-  IngestAnswer answer;                // built before the commit, sent after it
+  std::optional<store::Claim> claim;               // the open run that this one ends
+  std::optional<store::AnswerWrite> unremembered;  // the run was known by its runId, but not by this Idempotency-Key
+  IngestAnswer answer;                             // built before the commit, sent after it
   std::vector<Warning> warnings;
 
   // Called once. Releases the keys so that waiting requests continue even if the job is still referenced.
@@ -127,7 +128,12 @@ bool RunIngest::proceed(std::size_t worker, const PendingRun& job, store::Looked
   job->metadata.policies = std::make_shared<const std::vector<model::PolicyInForce>>(std::move(known.policies));
   auto answer = answered_before(*job, known);
   if (!answer) return judge(worker, job);
-  job->tell(std::move(*answer));
+  if (!job->unremembered) {
+    job->tell(std::move(*answer));
+  } else {
+    job->answer = std::move(*answer);
+    remember(job);
+  }
   return true;
 }
 
@@ -139,7 +145,11 @@ std::optional<IngestAnswer> RunIngest::answered_before(Job& job, const store::Lo
   }
   if (job.named_by_client && known.has_run) {
     if (const auto before = parts_.store.find_run(job.request.tenant, job.run.seen.id)) {
-      if (const auto same = revision_of(job, *before)) return replayed(*same);
+      if (const auto same = revision_of(job, *before)) {
+        if (job.request.idempotency)
+          job.unremembered = store::AnswerWrite{job.request.tenant, {*job.request.idempotency, job.content}, same->key, same->revision};
+        return replayed(*same);
+      }
       return before->state == model::RunState::open && before->source == model::RunSource::client
                  ? end_open_run(job, *before)
                  : refused(run_conflict(job.run.seen.id, before->source));
@@ -181,6 +191,22 @@ std::optional<IngestAnswer> RunIngest::end_open_run(Job& job, const model::RunRe
   job.metadata.revision = job.claim->revision;
   job.metadata.policies = nullptr;  // the receipt changes to that of the first event
   return std::nullopt;
+}
+
+// Has the store remember the answer under the request's Idempotency-Key, then gives it.
+void RunIngest::remember(const std::shared_ptr<Job>& job) {
+  const bool queued = parts_.queue.submit(
+      *job->unremembered,
+      [job](store::WriteResult result) {
+        using Outcome = store::WriteResult::Outcome;
+        switch (result.outcome) {
+          case Outcome::stored: return job->tell(std::move(job->answer));
+          case Outcome::replayed: return job->tell(replayed(*result.first));
+          default: return job->tell(not_stored(std::move(result)));
+        }
+      },
+      job->request.permit);
+  if (!queued) job->tell(refused(queue_full()));
 }
 
 bool RunIngest::judge(std::size_t worker, const std::shared_ptr<Job>& job) {

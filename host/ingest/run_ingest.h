@@ -56,6 +56,7 @@ class RunIngest {
   std::optional<IngestAnswer> answered_before(Job& job, const store::LookedUp& known);
   std::optional<model::RunRecord> revision_of(const Job& job, const model::RunRecord& current) const;
   std::optional<IngestAnswer> end_open_run(Job& job, const model::RunRecord& open);
+  void remember(const std::shared_ptr<Job>& job);
   bool judge(std::size_t worker, const std::shared_ptr<Job>& job);
   void commit(const std::shared_ptr<Job>& job, store::RunWrite write);
 

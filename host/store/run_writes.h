@@ -63,6 +63,14 @@ struct TracesWrite {
   std::vector<EventsWrite> traces;
 };
 
+// Binds an idempotency identity to a revision that is stored already, as the answer to it. Replayed if the identity was bound before.
+struct AnswerWrite {
+  model::TenantId tenant = 0;
+  Idempotency idempotency;
+  model::RecordKey run;
+  std::uint32_t revision = 1;
+};
+
 // The service's own run, of a tenant that no key can have. It replaces the one before, and no list, count or retention includes it.
 struct CanaryWrite {
   model::RunRecord run;

@@ -30,6 +30,10 @@ std::uint64_t size_of(const TracesWrite& write) {
   return bytes;
 }
 
+std::uint64_t size_of(const AnswerWrite&) {
+  return kBesidesTexts;
+}
+
 std::uint64_t size_of(const ChangeWrite& write) {
   return kBesidesTexts + write.change.document.size();
 }

@@ -11,8 +11,8 @@
 
 namespace runwarden::store {
 
-using Write =
-    std::variant<RunWrite, EventsWrite, TracesWrite, ChangeWrite, PolicyWrite, CanaryWrite, TriageWrite, ReviewWrite, OpinionWrite>;
+using Write = std::variant<RunWrite, EventsWrite, TracesWrite, AnswerWrite, ChangeWrite, PolicyWrite, CanaryWrite, TriageWrite, ReviewWrite,
+                           OpinionWrite>;
 
 // The tenant of a write; for a canary 0, which no key has.
 model::TenantId tenant_of(const Write& write);

@@ -64,6 +64,18 @@ TEST_F(BatchOfRuns, OneIdempotencyKey_DoesNotStandForALineAndAnotherRun) {
   EXPECT_EQ(post(R"({"mine":1})", "line-first"), 200);
 }
 
+TEST_F(BatchOfRuns, AnIdempotencyKeyOfRunsThatAreKnownByTheirRunIds_IsRememberedForEachLine) {
+  const auto statuses = [&](const std::string& lines) {
+    std::vector<int> found;
+    for (const json& one : results(lines, "Idempotency-Key: known-lines\r\n")["results"]) found.push_back(one["status"]);
+    return found;
+  };
+  const std::string known = "{\"runId\":\"a\"}\n{\"runId\":\"b\"}\n";
+  EXPECT_EQ(results(known)["accepted"], 2);
+  EXPECT_EQ(statuses(known), (std::vector{200, 200}));
+  EXPECT_EQ(statuses("{\"runId\":\"a\"}\n{\"runId\":\"c\"}\n"), (std::vector{200, 409}));
+}
+
 TEST(BatchWarnings, OfManyLines_TheFirstHundredTellTheirs) {
   ServiceProcess service;
   const std::string key = service.make_key();

@@ -391,6 +391,19 @@ TEST_F(Events, AWholeRunSentAgain_AfterEventsOpenedItAgain_IsAnsweredAsAtFirst) 
   EXPECT_EQ(get("/v1/runs/sent-twice")["revision"], 2);
 }
 
+TEST_F(Events, AKeyOfAWholeRunThatEventsOpenedAgain_IsRememberedWithTheRevisionInTheAnswer) {
+  const std::string body = R"({"runId":"bound-late"})";
+  const std::string field = "Idempotency-Key: bound-late\r\n";
+  const HttpAnswer first = service_->post("/v1/ingest/runs", key_, body);
+  ASSERT_EQ(post({{"runId", "bound-late"}, {"events", {kClaim}}, {"final", true}}).status, 201);
+  for (int i = 0; i < 2; ++i) {
+    const HttpAnswer again = service_->post("/v1/ingest/runs", key_, body, field);
+    EXPECT_EQ(again.status, 200);
+    EXPECT_EQ(again.body, first.body);
+  }
+  EXPECT_EQ(service_->post("/v1/ingest/runs", key_, R"({"runId":"another"})", field).status, 409);
+}
+
 TEST_F(Events, AFinalSentAgainUnderItsKey_IsAnsweredAsAtFirst_AndEndsNoLaterRevision) {
   const json body = {{"runId", "ended-once"}, {"events", {kRefundFailed}}, {"final", true}};
   const HttpAnswer first = post(body, "Idempotency-Key: ended-once\r\n");

@@ -226,6 +226,20 @@ TEST_F(Ingest, AnIdempotencyKey_GivesTheFirstAnswerAgain) {
   }
 }
 
+TEST_F(Ingest, AnIdempotencyKeyOfARunThatIsKnownByItsRunId_IsRemembered) {
+  const std::string body = R"({"runId":"known-by-id"})";
+  const std::string field = "Idempotency-Key: known-by-id\r\n";
+  const HttpAnswer first = post_run(body);
+  ASSERT_EQ(first.status, 201);
+  for (int i = 0; i < 2; ++i) {
+    const HttpAnswer again = post_run(body, field);
+    EXPECT_EQ(again.status, 200);
+    EXPECT_EQ(again.body, first.body);
+  }
+  EXPECT_EQ(post_run(R"({"runId":"another"})", field).status, 409);
+  EXPECT_EQ(service_->get("/v1/runs/another", key_).status, 404);
+}
+
 TEST_F(Ingest, ManyAtOnceUnderOneKey_AreOneRun) {
   std::vector<HttpClient> clients;
   const std::string request =

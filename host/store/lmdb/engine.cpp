@@ -308,6 +308,10 @@ WriteResult LmdbEngine::apply_one(WriteBatch& batch, const TracesWrite& write) {
   return result;
 }
 
+WriteResult LmdbEngine::apply_one(WriteBatch& batch, const AnswerWrite& write) {
+  return write_answer(batch, write);
+}
+
 WriteResult LmdbEngine::apply_one(WriteBatch& batch, const ChangeWrite& write) {
   return write_change(batch, write);
 }

@@ -120,6 +120,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   WriteResult apply_one(WriteBatch& batch, const RunWrite& write);
   WriteResult apply_one(WriteBatch& batch, const EventsWrite& write);
   WriteResult apply_one(WriteBatch& batch, const TracesWrite& write);
+  WriteResult apply_one(WriteBatch& batch, const AnswerWrite& write);
   WriteResult apply_one(WriteBatch& batch, const ChangeWrite& write);
   WriteResult apply_one(WriteBatch& batch, const PolicyWrite& write);
   WriteResult apply_one(WriteBatch& batch, const CanaryWrite& write);

@@ -195,6 +195,13 @@ WriteResult write_run(WriteBatch& batch, const RunWrite& write) {
   return {Outcome::stored, {}, {}};
 }
 
+WriteResult write_answer(WriteBatch& batch, const AnswerWrite& write) {
+  if (auto before = replay_run(batch, write.tenant, write.idempotency)) return std::move(*before);
+  if (!batch.room.admit(kSmallEntryBytes)) return {Outcome::unavailable, {}, {}};
+  remember_answer(batch, write.tenant, write.idempotency, {.record = write.run, .revision = write.revision});
+  return {Outcome::stored, {}, {}};
+}
+
 WriteResult write_canary(WriteBatch& batch, const CanaryWrite& write) {
   StoredRun stored;
   stored.run = write.run;

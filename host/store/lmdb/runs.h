@@ -47,6 +47,9 @@ std::optional<WriteResult> answered_before(WriteBatch& batch, const RunWrite& wr
 // Throws NoRoom if the transaction is lost; a mere refusal is in the result.
 WriteResult write_run(WriteBatch& batch, const RunWrite& write);
 
+// Throws NoRoom likewise.
+WriteResult write_answer(WriteBatch& batch, const AnswerWrite& write);
+
 // The service's own run, apart from all others.
 WriteResult write_canary(WriteBatch& batch, const CanaryWrite& write);
 std::optional<model::RunRecord> read_canary(const Txn& txn, const Tables& tables);

@@ -146,6 +146,7 @@ struct Batch::State {
   void want(const RunWrite& write, std::span<const std::string> sealed);
   void want(const EventsWrite& write, std::span<const std::string> halves);
   void want(const TracesWrite& write, std::span<const std::string> halves);
+  void want(const AnswerWrite& write, std::span<const std::string>) { want(write.tenant, write.idempotency); }
   void want(const ChangeWrite& write, std::span<const std::string>) { want(write.tenant, write.idempotency); }
   void want(const PolicyWrite& write, std::span<const std::string>);
   void want(const CanaryWrite&, std::span<const std::string>) {}
@@ -178,6 +179,7 @@ struct Batch::State {
   WriteResult decide(const RunWrite& write, std::span<const std::string> sealed, WriteResult&);
   WriteResult decide(const EventsWrite& write, std::span<const std::string> halves, WriteResult&);
   WriteResult decide(const TracesWrite& write, std::span<const std::string> halves, WriteResult&);
+  WriteResult decide(const AnswerWrite& write, std::span<const std::string>, WriteResult&);
   WriteResult decide(const ChangeWrite& write, std::span<const std::string>, WriteResult&);
   WriteResult decide(const PolicyWrite& write, std::span<const std::string>, WriteResult&);
   WriteResult decide(const CanaryWrite& write, std::span<const std::string> sealed, WriteResult&);
@@ -731,6 +733,12 @@ WriteResult Batch::State::decide(const TracesWrite& write, std::span<const std::
 
 void Batch::State::put_change(model::TenantId tenant, const model::ChangeRecord& change) {
   rows.changes.push_back({{tenant, change.key}, change.kind, change.received_ms, encode_change(place_key(tenant, change.key), change)});
+}
+
+WriteResult Batch::State::decide(const AnswerWrite& write, std::span<const std::string>, WriteResult&) {
+  if (auto before = replay_run(write.tenant, write.idempotency)) return std::move(*before);
+  remember(write.tenant, write.idempotency, {.record = write.run, .revision = write.revision});
+  return {Outcome::stored, {}, {}};
 }
 
 WriteResult Batch::State::decide(const ChangeWrite& write, std::span<const std::string>, WriteResult&) {

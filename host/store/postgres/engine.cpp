@@ -65,7 +65,8 @@ std::string order_of(const Write& write) {
         else if constexpr (std::is_same_v<One, TracesWrite>) return one.traces.empty() ? std::string() : one.traces.front().run_id;
         else if constexpr (std::is_same_v<One, PolicyWrite>) return one.policy.policy;
         else if constexpr (std::is_same_v<One, TriageWrite>) return {one.cluster.data(), one.cluster.size()};
-        else if constexpr (std::is_same_v<One, ChangeWrite> || std::is_same_v<One, ReviewWrite>) return order_of(one.idempotency);
+        else if constexpr (std::is_same_v<One, AnswerWrite> || std::is_same_v<One, ChangeWrite> || std::is_same_v<One, ReviewWrite>)
+          return order_of(one.idempotency);
         else return {};
       },
       write);

@@ -178,6 +178,36 @@ TEST_P(StoreContract, SameRunUnderANewIdempotencyKey_BindsTheKeyToIt) {
   EXPECT_EQ(commit(other).outcome, Outcome::idempotency_conflict);
 }
 
+TEST_P(StoreContract, AnswerOfAStoredRun_IsRememberedUnderItsIdempotencyKey) {
+  const RunWrite first = sample_run(kTenant, new_key(), "r");
+  commit(first);
+  const AnswerWrite answer{kTenant, idempotency("k", "content"), first.run.key, 1};
+  EXPECT_EQ(commit(answer).outcome, Outcome::stored);
+  const auto replay = store_->find_replay(kTenant, digest_of("k"));
+  ASSERT_TRUE(replay);
+  EXPECT_EQ(replay->content, digest_of("content"));
+  EXPECT_EQ(replay->run.run_id, "r");
+  EXPECT_FALSE(store_->find_replay(kOther, digest_of("k")));
+  RunWrite other = sample_run(kTenant, new_key(), "s", "else");
+  other.idempotency = idempotency("k", "else");
+  EXPECT_EQ(commit(other).outcome, Outcome::idempotency_conflict);
+  EXPECT_FALSE(store_->find_run(kTenant, "s"));
+}
+
+TEST_P(StoreContract, AnswerUnderAnIdempotencyKeyThatIsKnown_LeavesTheFirst) {
+  RunWrite first = sample_run(kTenant, new_key(), "first");
+  first.idempotency = idempotency("k", "content");
+  const RunWrite second = sample_run(kTenant, new_key(), "second");
+  commit(first);
+  commit(second);
+  const WriteResult same = commit(AnswerWrite{kTenant, idempotency("k", "content"), second.run.key, 1});
+  EXPECT_EQ(same.outcome, Outcome::replayed);
+  ASSERT_TRUE(same.first);
+  EXPECT_EQ(same.first->run_id, "first");
+  EXPECT_EQ(commit(AnswerWrite{kTenant, idempotency("k", "else"), second.run.key, 1}).outcome, Outcome::idempotency_conflict);
+  EXPECT_EQ(store_->find_replay(kTenant, digest_of("k"))->run.run_id, "first");
+}
+
 TEST_P(StoreContract, LargeRun_ComesBackAsItWas) {
   RunWrite write = sample_run(kTenant, new_key(), "large");
   write.run.document.clear();
