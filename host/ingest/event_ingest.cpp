@@ -122,7 +122,7 @@ std::optional<IngestAnswer> EventIngest::answered_before(const std::shared_ptr<J
         return std::nullopt;
       }
       if (before->buffered && !before->buffered->unchanged) return open_answer(*job, *before->buffered);
-      return as_it_stands(*job);
+      return as_it_stands(*job, before->buffered ? std::optional(before->buffered->revision) : std::nullopt);
     }
   }
   // Final events leave no run open.
@@ -173,7 +173,7 @@ void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered&
     job->kind = IngestAnswer::Kind::replayed;
     IngestAnswer answer;
     try {
-      answer = as_it_stands(*job);
+      answer = as_it_stands(*job, buffered.revision);
     } catch (const store::StoreAway& away) {  // nothing in the request was new
       answer = refused(store_away(away.what()));
     }
@@ -267,9 +267,9 @@ IngestAnswer EventIngest::as_ended_by_another(const Job& job, const store::Buffe
   return as_ended(job, ended);
 }
 
-IngestAnswer EventIngest::as_it_stands(const Job& job) const {
+IngestAnswer EventIngest::as_it_stands(const Job& job, std::optional<std::uint32_t> revision) const {
   Error gone{Code::internal, "the run \"" + job.events.run_id + "\" was deleted while its events arrived; send them again", {}, {}};
-  const auto head = parts_.store.run_head(job.request.tenant, job.events.run_id, std::nullopt);
+  const auto head = parts_.store.run_head(job.request.tenant, job.events.run_id, revision);
   if (!head) return refused(std::move(gone));
   IngestAnswer answer;
   if (job.request.may_read && head->json_bytes > kSmallAnswerBytes) {
@@ -277,7 +277,8 @@ IngestAnswer EventIngest::as_it_stands(const Job& job) const {
     if (!lease) return refused(no_room_for_reply(head->json_bytes));
     answer.lease = std::move(*lease);
   }
-  const auto run = parts_.store.find_run(job.request.tenant, job.events.run_id);
+  const auto run = revision ? parts_.store.find_revision(job.request.tenant, job.events.run_id, *revision)
+                            : parts_.store.find_run(job.request.tenant, job.events.run_id);
   if (!run) return refused(std::move(gone));
   answer.kind = IngestAnswer::Kind::replayed;
   answer.run_id = run->run_id;

@@ -54,7 +54,8 @@ class EventIngest {
   IngestAnswer open_answer(const Job& job, const store::Buffered& buffered) const;
   IngestAnswer as_ended(const Job& job, const store::Buffered& buffered) const;
   IngestAnswer as_ended_by_another(const Job& job, const store::Buffered& buffered) const;
-  IngestAnswer as_it_stands(const Job& job) const;
+  // The whole run: in that revision, or as it is now.
+  IngestAnswer as_it_stands(const Job& job, std::optional<std::uint32_t> revision = std::nullopt) const;
 
   Parts parts_;
 };

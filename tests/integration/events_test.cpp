@@ -404,6 +404,22 @@ TEST_F(Events, AKeyOfAWholeRunThatEventsOpenedAgain_IsRememberedWithTheRevisionI
   EXPECT_EQ(service_->post("/v1/ingest/runs", key_, R"({"runId":"another"})", field).status, 409);
 }
 
+TEST_F(Events, AnAnswerThatNothingWasNew_IsGivenAgainUnderItsKey_AfterTheRunWentOn) {
+  const auto call = [](const char* id) { return json{{"type", "tool_call"}, {"name", "a"}, {"eventId", id}}; };
+  ASSERT_EQ(post({{"runId", "went-on"}, {"events", {call("1")}}, {"final", true}}).status, 201);
+  const json seen = {{"runId", "went-on"}, {"events", {call("1")}}};
+  const std::string field = "Idempotency-Key: went-on\r\n";
+  const HttpAnswer first = post(seen, field);
+  ASSERT_EQ(first.status, 200);
+  EXPECT_EQ(json::parse(first.body)["steps"].size(), 1u);
+  for (const bool final : {false, true}) {
+    post({{"runId", "went-on"}, {"events", {call("2")}}, {"final", final}});
+    const HttpAnswer again = post(seen, field);
+    EXPECT_EQ(again.status, 200);
+    EXPECT_EQ(again.body, first.body);
+  }
+}
+
 TEST_F(Events, AFinalSentAgainUnderItsKey_IsAnsweredAsAtFirst_AndEndsNoLaterRevision) {
   const json body = {{"runId", "ended-once"}, {"events", {kRefundFailed}}, {"final", true}};
   const HttpAnswer first = post(body, "Idempotency-Key: ended-once\r\n");

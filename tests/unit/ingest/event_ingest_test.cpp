@@ -159,6 +159,18 @@ TEST_F(EventIngestTest, FinalEventsOfANewRun_NeedNoRoomAmongOpenRuns) {
   EXPECT_EQ(store_->open_count(), 1u);
 }
 
+TEST_F(EventIngestTest, NothingNewSentAgainAfterTheRunWentOn_IsAnsweredAsAtFirst) {
+  const model::Digest key{7};
+  post_final("1");
+  const IngestAnswer first = post_events(event_of("1"), key);
+  ASSERT_EQ(first.kind, Kind::replayed);
+  ASSERT_THAT(first.body, HasSubstr(R"("revision":1)"));
+  post_final("2");
+  const IngestAnswer again = post_events(event_of("1"), key);
+  EXPECT_EQ(again.kind, Kind::replayed);
+  EXPECT_EQ(again.body, first.body);
+}
+
 TEST_F(EventIngestTest, FinalEventsOfSeveralRevisions_AreAnsweredWithTheLast) {
   const std::string events = event_of("a") + "," + event_of("b") + "," + event_of("c") + "," + event_of("d") + "," + event_of("e");
   const IngestAnswer answer = post_events(events, std::nullopt);
