@@ -346,7 +346,7 @@ class Openapi : public testing::Test {
     post(201, changes, change, "Idempotency-Key: c-1\r\n");
     post(200, changes, change, "Idempotency-Key: c-1\r\n");
     post(409, changes, {{"kind", "code"}}, "Idempotency-Key: c-1\r\n");
-    post(201, changes, {{"kind", "runtime"}, {"ref", nullptr}});
+    post(201, changes, {{"kind", "runtime"}, {"ref", nullptr}, {"policy", 7}, {"revision", 7}, {"author", 7}, {"policyRevisionId", 7}});
     post(422, changes, {{"kind", "Not A Kind"}});
     post(422, changes, json::object());
     const std::string policies = "/v1/ingest/policies";
