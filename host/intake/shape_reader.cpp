@@ -1,10 +1,11 @@
 #include "intake/shape_reader.h"
 
 #include <algorithm>
-#include <cmath>
+#include <charconv>
 
 #include "base/json_pointer.h"
 #include "base/time_text.h"
+#include "intake/decimal_text.h"
 #include "intake/member_names.h"
 #include "intake/shape.h"
 
@@ -16,7 +17,7 @@ constexpr std::size_t kMostNamesJudged = 64;
 constexpr std::size_t kMostSlips = 64;
 constexpr std::size_t kLongestValue = 64;  // bytes of a value that distinguish it from others
 
-constexpr double kMaxCount = 9007199254740992.0;  // 2^53: the largest range in which doubles hold every integer (RFC 8259, section 6)
+constexpr std::int64_t kMaxCount = 9007199254740992;  // 2^53: the largest range in which doubles hold every integer (RFC 8259, section 6)
 
 std::string_view name_of(JsonScalar::Type type) {
   switch (type) {
@@ -55,16 +56,14 @@ bool lenient(Want want) {
   return want == Want::lenient_count || want == Want::lenient_amount || want == Want::lenient_object;
 }
 
+// From the text, because a double that is a count may have been rounded to one.
 std::optional<std::int64_t> as_count(const JsonScalar& value) {
-  if (value.type != JsonScalar::Type::number || !(value.number >= 0) || value.number > kMaxCount) return std::nullopt;
-  if (value.number != std::floor(value.number)) return std::nullopt;
-  return static_cast<std::int64_t>(value.number);
-}
-
-// "502" for 502, 502.0 and 5.02e2; other numbers as written.
-std::string decimal_text(const JsonScalar& value) {
-  const bool whole = value.number == std::floor(value.number) && std::fabs(value.number) <= kMaxCount;
-  return whole ? std::to_string(static_cast<std::int64_t>(value.number)) : std::string(value.text);
+  if (value.type != JsonScalar::Type::number) return std::nullopt;
+  const std::string text = decimal_text(value.text);
+  std::int64_t count = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || count < 0 || count > kMaxCount) return std::nullopt;
+  return count;
 }
 
 }  // namespace
@@ -267,7 +266,7 @@ void ShapeReader::member_scalar(const Field& field, const JsonScalar& value) {
     case Want::text_or_json:
     case Want::text_or_json_null:
       if (value.type == JsonScalar::Type::string) return take_text(field, value.text);
-      if (field.want == Want::code && value.type == JsonScalar::Type::number) return take_text(field, decimal_text(value));
+      if (field.want == Want::code && value.type == JsonScalar::Type::number) return take_text(field, decimal_text(value.text));
       if (takes_json(field.want))
         return take_text(field, value.type == JsonScalar::Type::boolean ? (value.boolean ? "true" : "false") : value.text);
       break;

@@ -259,6 +259,18 @@ TEST_F(Ingest, ManyAtOnceUnderOneKey_AreOneRun) {
   EXPECT_EQ(created, 1);
 }
 
+TEST_F(Ingest, NumbersBeyondADoublesDigits_AreKeptExactlyOrRefused) {
+  const HttpAnswer run = post_run(R"({"runId":"digits","steps":[{"errorCode":9007199254740993},{"errorCode":1.25e1}]})");
+  ASSERT_EQ(run.status, 201);
+  const json steps = json::parse(service_->get("/v1/runs/digits", key_).body)["steps"];
+  EXPECT_EQ(steps[0]["errorCode"], "9007199254740993");
+  EXPECT_EQ(steps[1]["errorCode"], "12.5");
+  const HttpAnswer policy = service_->post("/v1/ingest/policies", key_, R"({"policy":"digits","revision":9007199254740993})");
+  EXPECT_EQ(json::parse(policy.body)["revision"], "9007199254740993");
+  EXPECT_EQ(post_run(R"({"metadata":{"inputTokens":9007199254740992}})").status, 201);
+  EXPECT_EQ(post_run(R"({"metadata":{"inputTokens":9007199254740993}})").status, 422);
+}
+
 TEST_F(Ingest, EveryFaultOfAShape_IsTold) {
   const HttpAnswer answer = post_run(R"({"success":"yes","steps":[{"retryCount":1.5},{"startedAt":"soon"}]})");
   ASSERT_EQ(answer.status, 422);

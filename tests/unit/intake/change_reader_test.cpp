@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+
 namespace runwarden::intake {
 namespace {
 
@@ -22,6 +25,16 @@ TEST(ChangeReader, AKind_IsALowerCaseWord) {
   auto missing = read_change(R"({"at":"never"})", 64);
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().faults.size(), 2u);
+}
+
+TEST(PolicyReader, ANumberAsRevision_IsKeptExactly) {
+  const std::pair<const char*, const char*> table[] = {
+      {"9007199254740993", "9007199254740993"}, {"1.10", "1.10"}, {"2.0", "2"}, {"1e20", "100000000000000000000"}};
+  for (const auto& [number, text] : table) {
+    const auto policy = read_policy(R"({"policy":"p","revision":)" + std::string(number) + "}", 64);
+    ASSERT_TRUE(policy.ok()) << number;
+    EXPECT_EQ(policy->revision, text);
+  }
 }
 
 TEST(PolicyReader, APolicyRevision_IsRead) {

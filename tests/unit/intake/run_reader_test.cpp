@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 
 #include "intake/shape_reader.h"
 
@@ -139,6 +140,58 @@ TEST(RunReader, FailedSteps) {
     ASSERT_TRUE(run.ok()) << step;
     EXPECT_EQ(run->steps[0].outcome, outcome) << step;
   }
+}
+
+TEST(RunReader, ANumberAsErrorCode_IsItsDecimalText) {
+  const std::string forty = "1" + std::string(39, '0');
+  const std::pair<std::string, std::string> table[] = {
+      {"502", "502"},
+      {"502.0", "502"},
+      {"5.02e2", "502"},
+      {"1.25e1", "12.5"},
+      {"1.250E+1", "12.50"},
+      {"12.50", "12.50"},
+      {"1e-3", "0.001"},
+      {"-2.5e-1", "-0.25"},
+      {"-0.5e1", "-5"},
+      {"1e20", "100000000000000000000"},
+      {"-0", "0"},
+      {"0e-5", "0"},
+      {"-0.000e99999999999999999999", "0"},
+      {"9007199254740993", "9007199254740993"},
+      {"12345678901234567890.5", "12345678901234567890.5"},
+      {"1e39", forty},
+      {"1e40", "1e40"},
+      {"1e300", "1e300"},
+      {"1e-38", "0." + std::string(37, '0') + "1"},
+      {"1e-39", "1e-39"},
+      {"-1e-99999999999999999999", "-1e-99999999999999999999"},
+      {forty + "0", forty + "0"},
+      {forty + ".5e1", forty + ".5e1"},
+  };
+  for (const auto& [number, text] : table) {
+    const std::string document = document_of(R"({"steps":[{"errorCode":)" + number + "}]}");
+    EXPECT_EQ(document, R"({"steps":[{"errorCode":")" + text + R"(","stepId":"step_1"}]})");
+  }
+}
+
+TEST(RunReader, ACount_IsTakenExactly_OrRefused) {
+  for (const char* good : {"0", "-0", "3.0", "0.3e1", "1e3", "9007199254740992", "9.007199254740992e15", "0e-99999999999999999999"}) {
+    EXPECT_TRUE(read(R"({"metadata":{"inputTokens":)" + std::string(good) + "}}").ok()) << good;
+  }
+  EXPECT_EQ(read(R"({"metadata":{"inputTokens":0.3e1}})")->input_tokens, 3);
+  EXPECT_EQ(read(R"({"metadata":{"inputTokens":1.0000000000000000000000000000000000000000000000000e0}})")->input_tokens, 1);
+  for (const char* bad :
+       {"9007199254740993", "9007199254740992.5", "9.0071992547409930e15", "1e300", "1.0000000000000000001", "1e-400", "-1e-400", "-1"}) {
+    for (const std::string& run :
+         {R"({"metadata":{"inputTokens":)" + std::string(bad) + "}}", R"({"steps":[{"retryCount":)" + std::string(bad) + "}]}"}) {
+      auto refused = read(run);
+      ASSERT_FALSE(refused.ok()) << run;
+      EXPECT_EQ(refused.error().faults[0].detail, "must be an integer from 0 to 9007199254740992, got " + std::string(bad));
+    }
+  }
+  EXPECT_EQ(document_of(R"({"metadata":{"promptTokens":9007199254740993}})"), R"({"metadata":{"promptTokens":9007199254740993}})")
+      << "a count of an alias that is none is an unknown member";
 }
 
 TEST(RunReader, EveryFault_IsNamedWithItsPointer) {
