@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/ascii.h"
+#include "base/utf8.h"
 #include "intake/run_id.h"
 #include "intake/shape.h"
 #include "intake/shape_reader.h"
@@ -72,7 +73,7 @@ class ChangeReader final : public ShapeReader {
     if (!is_kind(value.text)) {
       fault("kind", "invalid_kind",
             "must be code, runtime, policy or another lower-case word of up to 64 characters ([a-z][a-z0-9_.-]*), got \"" +
-                change_.kind.substr(0, 80) + "\"");
+                std::string(utf8_prefix(value.text, 80)) + "\"");
     }
   }
 

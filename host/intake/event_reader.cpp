@@ -8,6 +8,7 @@
 
 #include "base/json_members.h"
 #include "base/json_text.h"
+#include "base/utf8.h"
 #include "intake/member_names.h"
 #include "intake/run_id.h"
 #include "intake/shape.h"
@@ -224,7 +225,7 @@ class EventsReader final : public ShapeReader {
 
   void refuse_second(std::string_view second, std::string_view first, std::string_view type) {
     fault(second, "conflict",
-          "has another value than \"" + std::string(first) + "\", which means the same in a " + std::string(type.substr(0, 80)) +
+          "has another value than \"" + std::string(first) + "\", which means the same in a " + std::string(utf8_prefix(type, 80)) +
               "; send one of them");
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/json_pointer.h"
 #include "base/time_text.h"
+#include "base/utf8.h"
 #include "intake/decimal_text.h"
 #include "intake/member_names.h"
 #include "intake/shape.h"
@@ -306,7 +307,7 @@ void ShapeReader::take_time(const Field& field, std::string_view text) {
   const auto time = parse_time(text);
   if (!time) {
     return fault(field.name, "invalid_time",
-                 "must be " + std::string(name_of(Want::time)) + ", got \"" + std::string(text.substr(0, 64)) + "\"");
+                 "must be " + std::string(name_of(Want::time)) + ", got \"" + std::string(utf8_prefix(text, 64)) + "\"");
   }
   document_writer_.key(field.name).string(format_time(*time));
   give(field, {.integer = *time});

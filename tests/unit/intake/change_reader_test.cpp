@@ -27,6 +27,12 @@ TEST(ChangeReader, AKind_IsALowerCaseWord) {
   EXPECT_EQ(missing.error().faults.size(), 2u);
 }
 
+TEST(ChangeReader, AWrongKind_IsQuotedUpToTheEndOfACharacter) {
+  auto change = read_change("{\"kind\":\"" + std::string(79, 'a') + "\u00E9\"}", 64);
+  ASSERT_FALSE(change.ok());
+  EXPECT_TRUE(change.error().faults[0].detail.ends_with("got \"" + std::string(79, 'a') + "\"")) << change.error().faults[0].detail;
+}
+
 TEST(PolicyReader, ANumberAsRevision_IsKeptExactly) {
   const std::pair<const char*, const char*> table[] = {
       {"9007199254740993", "9007199254740993"}, {"1.10", "1.10"}, {"2.0", "2"}, {"1e20", "100000000000000000000"}};

@@ -67,6 +67,13 @@ TEST(EventReader, TwoNamesOfOneMember_MustHaveOneValue) {
   EXPECT_EQ(faults_of(R"({"type":"retrieval","stepKind":"tool"})"), "/events/0/stepKind=conflict");
 }
 
+TEST(EventReader, ATypeInAFault_IsQuotedUpToTheEndOfACharacter) {
+  const std::string type = std::string(79, 'a') + "\u00E9";
+  auto read = read_events(R"({"runId":"r","events":[{"type":")" + type + R"(","stepKind":"tool"}]})", EventLimits{});
+  ASSERT_FALSE(read.ok());
+  EXPECT_NE(read.error().faults[0].detail.find(" in a " + std::string(79, 'a') + ";"), std::string::npos) << read.error().faults[0].detail;
+}
+
 TEST(EventReader, TwoNamesOfOneMember_MayHaveOneValue) {
   EXPECT_EQ(run_text({R"({"type":"tool_call","name":"a","stepName":"a","input":{"b": 1},"inputSummary":{"b":1},"stepKind":"tool"})"}),
             R"({"runId":"r","steps":[{"stepKind":"tool","stepName":"a","inputSummary":"{\"b\":1}"}]})");

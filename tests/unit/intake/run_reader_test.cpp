@@ -194,6 +194,12 @@ TEST(RunReader, ACount_IsTakenExactly_OrRefused) {
       << "a count of an alias that is none is an unknown member";
 }
 
+TEST(RunReader, AnUnreadableTime_IsQuotedUpToTheEndOfACharacter) {
+  auto run = read("{\"startedAt\":\"" + std::string(63, 'a') + "\u00E9\"}");
+  ASSERT_FALSE(run.ok());
+  EXPECT_TRUE(run.error().faults[0].detail.ends_with("got \"" + std::string(63, 'a') + "\"")) << run.error().faults[0].detail;
+}
+
 TEST(RunReader, EveryFault_IsNamedWithItsPointer) {
   auto run = read(
       R"({"runId":"","success":"yes","steps":[{"retryCount":-1,"stepName":7},5,{"errorCode":[],"startedAt":"soon","metadata":{"costUsd":-0.5,"model":{}}},[]],
