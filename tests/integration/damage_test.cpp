@@ -184,6 +184,32 @@ TEST_F(Damaged, FileThatIsCutOffWhileServed_EndsRequestsAndNotTheProcess) {
   EXPECT_TRUE(service_.running());
 }
 
+TEST_F(Damaged, FileThatIsDeletedWhileServed_TakesNoRunThatARestartWouldNotFind) {
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, json{{"runId", "before"}}.dump()).status, 201);
+  ASSERT_EQ(service_.get("/readyz", "").status, 200);
+  fs::remove(data());
+  const HttpAnswer refused = service_.post("/v1/ingest/runs", key_, json{{"runId", "after"}}.dump());
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_THAT(refused.body, HasSubstr("data.mdb was deleted, moved or replaced while open"));
+  EXPECT_THAT(refused.body, HasSubstr("put the file back or restore a backup"));
+  const HttpAnswer ready = service_.get("/readyz", "");
+  EXPECT_EQ(ready.status, 503);
+  EXPECT_THAT(ready.body, HasSubstr(R"("name":"store_damaged")"));
+  EXPECT_TRUE(service_.wait_for_log("store_damaged"));
+  EXPECT_EQ(service_.get("/v1/runs/before", key_).status, 200) << "what is open can still be read";
+  EXPECT_EQ(service_.get("/healthz", "").status, 200);
+}
+
+TEST_F(Damaged, FileThatIsReplacedWhileServed_TurnsReadinessOffWithoutAnyRequest) {
+  const fs::path copy = data().parent_path() / "copy.mdb";
+  ASSERT_EQ(service_.get("/readyz", "").status, 200);
+  fs::copy_file(data(), copy);
+  fs::rename(copy, data());
+  const HttpAnswer ready = service_.get("/readyz", "");
+  EXPECT_EQ(ready.status, 503) << ready.body;
+  EXPECT_THAT(ready.body, HasSubstr("data.mdb was deleted, moved or replaced while open"));
+}
+
 TEST_F(Damaged, FileThatIsCutOffWhileServed_DoesNotEndTheProcessAtItsHousekeeping) {
   ASSERT_EQ(service_.post("/v1/ingest/runs", key_, json{{"runId", "one"}}.dump()).status, 201);
   fs::resize_file(data(), 3 * 4096);

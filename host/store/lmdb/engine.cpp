@@ -677,6 +677,7 @@ Status LmdbEngine::writable() {
   if (failed_.load(std::memory_order_acquire)) {
     return Error{Code::unavailable, "the store's disk failed; the service must restart", {}, {}, kRestartRetryS};
   }
+  env_.look_at_file();
   if (const std::string why = env_.write_refusal(); !why.empty()) return Error{Code::unavailable, note_damage(why), {}, {}};
   const SpaceStatus now = space();
   if (now.refusing) return Error{Code::unavailable, now.reason, {}, {}, kStoreFullRetryS};
@@ -689,7 +690,7 @@ std::string LmdbEngine::damage() {
 }
 
 std::string LmdbEngine::note_damage(const std::string& what) {
-  std::string text = "store: \"" + settings_.path.string() + "\" is damaged: " + what + "; run `runwarden verify`, and restore a backup";
+  std::string text = "store: \"" + settings_.path.string() + "\" is damaged: " + what + "; " + env_.remedy();
   {
     const MutexLock lock(damage_mutex_);
     if (!damage_.empty()) return text;

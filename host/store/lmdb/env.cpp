@@ -28,9 +28,9 @@ std::set<std::pair<dev_t, ino_t>>& open_folders() RW_REQUIRES(open_folders_mutex
   return *folders;
 }
 
-std::pair<dev_t, ino_t> identity(const std::filesystem::path& folder) {
+std::pair<dev_t, ino_t> identity(const std::filesystem::path& path) {
   struct stat found {};
-  if (::stat(folder.c_str(), &found) != 0) throw LmdbFault("cannot access \"" + folder.string() + "\"", errno);
+  if (::stat(path.c_str(), &found) != 0) throw LmdbFault("cannot access \"" + path.string() + "\"", errno);
   return {found.st_dev, found.st_ino};
 }
 
@@ -86,7 +86,7 @@ bool on_read_only_disk(const std::filesystem::path& folder) {
 
 }  // namespace
 
-LmdbEnv::LmdbEnv(Options options) : options_(std::move(options)) {
+LmdbEnv::LmdbEnv(Options options) : options_(std::move(options)), data_(options_.folder / "data.mdb") {
   if (!options_.machine.disk_free_bytes) options_.machine.disk_free_bytes = statvfs_free;
   enter_open_folder(options_.folder);
   try {
@@ -108,7 +108,8 @@ void LmdbEnv::open() {
   check_lmdb("mdb_env_set_maxreaders", mdb_env_set_maxreaders(env_, kMaxReaders));
   install_guard(env_);
   check_opened(options_.folder, mdb_env_open(env_, options_.folder.c_str(), MDB_NOTLS | (read_only() ? MDB_RDONLY : 0u), 0600));
-  mapped_ = std::make_unique<MappedFile>(env_, options_.folder / "data.mdb");
+  data_identity_ = identity(data_);
+  mapped_ = std::make_unique<MappedFile>(env_, data_);
   check_length();
   damage_noted_ = DamageNote::read(options_.folder);
   if (damage_noted_.empty() && !read_only()) damage_noted_ = fault_of_own_pages();
@@ -204,13 +205,24 @@ std::string LmdbEnv::fault_of_own_pages() const {
   return fault == nullptr ? "" : fault;
 }
 
+// Next to the flush of a commit, a look at the path costs nothing.
 void LmdbEnv::look_at_file() {
   mapped_->look_at_length();
+  struct stat found {};
+  const bool missing = ::stat(data_.c_str(), &found) != 0;
+  if (missing && errno != ENOENT && errno != ENOTDIR) return;  // it may well be there
+  if (missing || std::pair(found.st_dev, found.st_ino) != data_identity_) data_gone_.store(true, std::memory_order_release);
 }
 
 std::string LmdbEnv::write_refusal() const {
   if (!damage_noted_.empty()) return damage_noted_;
+  if (data_gone_.load(std::memory_order_acquire)) return "data.mdb was deleted, moved or replaced while open";
   return mapped_->torn() ? "data.mdb was truncated while open, or its disk cannot be read" : "";
+}
+
+const char* LmdbEnv::remedy() const {
+  return data_gone_.load(std::memory_order_acquire) ? "stop the service, then put the file back or restore a backup"
+                                                    : "run `runwarden verify`, and restore a backup";
 }
 
 void LmdbEnv::note_broken_write(const std::string& why) {

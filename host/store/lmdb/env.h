@@ -3,11 +3,14 @@
 #pragma once
 
 #include <lmdb.h>
+#include <sys/types.h>
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/mutex.h"
@@ -46,9 +49,11 @@ class LmdbEnv {
   bool read_only() const { return read_only_; }
 
   MDB_env* handle() const { return env_; }
-  void look_at_file();  // notes whether it has become shorter
-  // Why nothing may be written to this file, which is damaged; empty: writes are allowed.
+  void look_at_file();  // notes whether it has become shorter, or is no longer the file at its path
+  // Why nothing may be written to this file, which is damaged or gone; empty: writes are allowed.
   std::string write_refusal() const;
+  // What an operator does about damage, including the reason of write_refusal().
+  const char* remedy() const;
   // A write met damage midway: this process must end, and the next one must not try again.
   void note_broken_write(const std::string& why);
   const MachineAnswers& machine() const { return options_.machine; }
@@ -83,11 +88,14 @@ class LmdbEnv {
   void give_back(MDB_txn* txn);
 
   Options options_;
+  std::filesystem::path data_;  // data.mdb
   StoreUse use_;
   bool read_only_ = false;
   MDB_env* env_ = nullptr;
   std::unique_ptr<MappedFile> mapped_;
-  std::string damage_noted_;  // by a process before this one
+  std::pair<dev_t, ino_t> data_identity_;  // at opening
+  std::atomic<bool> data_gone_{false};     // from its path: another start would not find what is written now
+  std::string damage_noted_;               // by a process before this one
   Mutex mutex_;
   CondVar returned_;
   std::vector<MDB_txn*> idle_ RW_GUARDED_BY(mutex_);  // reset, ready to renew

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <functional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -114,6 +115,33 @@ TEST_F(Damage, FileThatIsCutOff_IsRefusedByEveryCommandAndSetAsideWhenBegunAnew)
   int aside = 0;
   for (const auto& entry : fs::directory_iterator(path_)) aside += entry.path().string().find("set-aside") != std::string::npos;
   EXPECT_EQ(aside, 1);
+}
+
+TEST_F(Damage, FileThatIsDeletedMovedOrReplacedWhileOpen_TakesNoMoreWritesAndIsStillRead) {
+  const fs::path aside = path_ / "aside.mdb";
+  const std::vector<std::function<void()>> ways{[&] { fs::remove(data()); }, [&] { fs::rename(data(), aside); },
+                                                [&] {
+                                                  fs::copy_file(data(), aside);
+                                                  fs::rename(aside, data());
+                                                }};
+  for (const auto& take_away : ways) {
+    fs::remove_all(path_);
+    damage_.clear();
+    const auto store = open_as();
+    ASSERT_TRUE(store.ok()) << store.error().detail;
+    const model::TenantId tenant = fill_with_runs(**store, "acme", 3);
+    ASSERT_TRUE((*store)->writable().ok());
+    take_away();
+    const WriteResult refused = commit(**store, sample_run(tenant, new_key(**store), "lost"));
+    EXPECT_EQ(refused.outcome, WriteResult::Outcome::unavailable);
+    EXPECT_THAT(refused.detail, AllOf(HasSubstr("data.mdb was deleted, moved or replaced while open"),
+                                      HasSubstr("stop the service, then put the file back or restore a backup")));
+    EXPECT_THROW((*store)->touch_keys({{{"key", clock_.wall_ms()}}}), StoreError);
+    EXPECT_FALSE((*store)->writable().ok());
+    EXPECT_THAT(damage_, ::testing::ElementsAre(HasSubstr("data.mdb was deleted")));
+    EXPECT_EQ((*store)->runs(tenant, {}).items.size(), 3u);
+    EXPECT_FALSE(failed_) << test::read_file(why_);
+  }
 }
 
 // LMDB does not write pages that are free again at the end of the transaction that took them.
