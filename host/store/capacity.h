@@ -15,6 +15,7 @@ namespace runwarden::store {
 
 // How long to wait before a retry when the store is full: an operator, or deletion, has to free space first.
 constexpr int kStoreFullRetryS = 30;
+constexpr int kStoreDamagedRetryS = 30;  // an operator has to restore a backup first
 
 struct SpaceStatus {
   std::uint64_t used_bytes = 0;              // by records

@@ -15,6 +15,11 @@ struct StoreError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// Part of the store is damaged. A retry fails until an operator restores a backup.
+struct StoreDamaged : StoreError {
+  using StoreError::StoreError;
+};
+
 // The store cannot be reached. Nothing was stored, and a retry may soon succeed.
 struct StoreAway : StoreError {
   using StoreError::StoreError;

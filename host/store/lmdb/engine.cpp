@@ -139,7 +139,7 @@ LmdbEngine::LmdbEngine(const LmdbSettings& settings, const Clock& clock, std::op
                [this](const std::function<void(WriteTxn&)>& work) { write_numbered(work); }, webhooks_.rules()}) {
   open_tables(env_, tables_);
   settle_format(env_, tables_, settings.if_older);
-  if (const std::string why = env_.write_refusal(); !why.empty()) note_damage("a write met a damaged page: " + why);
+  if (const std::string why = env_.write_refusal(); !why.empty()) note_damage(why);
   start_ = reading([&](const Txn& txn) { return read_meta(txn, tables_, meta::kStart); }) + 1;
   seq_ = start_ << kCounterBits;
   ledger_state_ = start_ledgers(env_, tables_, {settings.path, settings.ledger, start_, clock_.wall_ms()});
@@ -678,7 +678,8 @@ Status LmdbEngine::writable() {
     return Error{Code::unavailable, "the store's disk failed; the service must restart", {}, {}, kRestartRetryS};
   }
   env_.look_at_file();
-  if (const std::string why = env_.write_refusal(); !why.empty()) return Error{Code::unavailable, note_damage(why), {}, {}};
+  if (const std::string why = env_.write_refusal(); !why.empty())
+    return Error{Code::unavailable, note_damage(why), {}, {}, kStoreDamagedRetryS};
   const SpaceStatus now = space();
   if (now.refusing) return Error{Code::unavailable, now.reason, {}, {}, kStoreFullRetryS};
   return Nothing{};
@@ -689,8 +690,10 @@ std::string LmdbEngine::damage() {
   return damage_;
 }
 
+// What ended the writes explains the faults that LMDB reports afterwards, whose texts name no place (MDB_BAD_TXN).
 std::string LmdbEngine::note_damage(const std::string& what) {
-  std::string text = "store: \"" + settings_.path.string() + "\" is damaged: " + what + "; " + env_.remedy();
+  const std::string cause = env_.write_refusal();
+  std::string text = "store: \"" + settings_.path.string() + "\" is damaged: " + (cause.empty() ? what : cause) + "; " + env_.remedy();
   {
     const MutexLock lock(damage_mutex_);
     if (!damage_.empty()) return text;
@@ -701,7 +704,7 @@ std::string LmdbEngine::note_damage(const std::string& what) {
 }
 
 void LmdbEngine::fail_damaged(const LmdbFault& fault) {
-  throw StoreError(note_damage(fault.what()));
+  throw StoreDamaged(note_damage(fault.what()));
 }
 
 void LmdbEngine::refuse_after_fault() const {

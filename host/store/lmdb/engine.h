@@ -143,7 +143,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   template <class Use>
   auto naming_damage(Use use) -> decltype(use());
   std::string note_damage(const std::string& what);
-  // Throws StoreError, and keeps its text for damage().
+  // Throws StoreDamaged, and keeps its text for damage().
   [[noreturn]] void fail_damaged(const LmdbFault& fault);
 
   std::optional<ServiceLock> lock_;  // released last

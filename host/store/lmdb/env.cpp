@@ -216,6 +216,7 @@ void LmdbEnv::look_at_file() {
 
 std::string LmdbEnv::write_refusal() const {
   if (!damage_noted_.empty()) return damage_noted_;
+  if (mapped_->write_broken()) return "a write met a damaged page";
   if (data_gone_.load(std::memory_order_acquire)) return "data.mdb was deleted, moved or replaced while open";
   return mapped_->torn() ? "data.mdb was truncated while open, or its disk cannot be read" : "";
 }
@@ -226,7 +227,6 @@ const char* LmdbEnv::remedy() const {
 }
 
 void LmdbEnv::note_broken_write(const std::string& why) {
-  damage_noted_ = why;
   DamageNote::write(options_.folder, why);
 }
 

@@ -54,7 +54,7 @@ class LmdbEnv {
   std::string write_refusal() const;
   // What an operator does about damage, including the reason of write_refusal().
   const char* remedy() const;
-  // A write met damage midway: this process must end, and the next one must not try again.
+  // A write met damage midway: this process must end. Tells the next one not to try again.
   void note_broken_write(const std::string& why);
   const MachineAnswers& machine() const { return options_.machine; }
   const std::filesystem::path& folder() const { return options_.folder; }

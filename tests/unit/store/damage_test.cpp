@@ -144,6 +144,25 @@ TEST_F(Damage, FileThatIsDeletedMovedOrReplacedWhileOpen_TakesNoMoreWritesAndIsS
   }
 }
 
+TEST_F(Damage, FileThatIsCutOffWhileOpen_IsTheReasonOfEveryFaultThatFollows) {
+  const auto store = open_as();
+  ASSERT_TRUE(store.ok()) << store.error().detail;
+  const model::TenantId tenant = fill_with_runs(**store, "acme", 100);
+  fs::resize_file(data(), 3 * kPage);
+  for (int i = 0; i < 3; ++i) {
+    try {
+      (*store)->keys();
+      (*store)->runs(tenant, {});
+      ADD_FAILURE() << "it was read";
+    } catch (const StoreDamaged& damaged) {
+      EXPECT_THAT(damaged.what(), HasSubstr("is damaged: data.mdb was truncated while open"));
+    }
+  }
+  const Status writable = (*store)->writable();
+  ASSERT_FALSE(writable.ok());
+  EXPECT_EQ(writable.error().retry_after_s, kStoreDamagedRetryS);
+}
+
 // LMDB does not write pages that are free again at the end of the transaction that took them.
 TEST_F(Damage, FileWhoseLastPagesAreFree_IsNotCutOff) {
   {
