@@ -27,6 +27,15 @@ BodyReader::BodyReader(const BodyPlan& plan) : plan_(plan) {
     body_.reserve(std::min({plan.expected_bytes, plan.max_body_bytes, kReserveAtMost}));
 }
 
+void BodyReader::announce(std::uint64_t bytes) {
+  if (state_ != State::reading || gunzip_) return;
+  if (plan_.form == BodyForm::lines) {
+    if (bytes > plan_.max_batch_bytes - decoded_bytes_) last_batch(LineBatch::End::over_batch_bytes);
+  } else if (bytes > plan_.max_body_bytes - body_.size()) {
+    refuse_too_large();
+  }
+}
+
 std::size_t BodyReader::put(std::string_view bytes) {
   if (state_ != State::reading) return 0;
   return gunzip_ ? decode(bytes) : deliver(bytes);
@@ -99,12 +108,16 @@ void BodyReader::resume() {
 std::size_t BodyReader::deliver(std::string_view decoded) {
   if (plan_.form == BodyForm::lines) return deliver_lines(decoded);
   if (decoded.size() > plan_.max_body_bytes - body_.size()) {
-    state_ = State::too_large;
-    body_ = {};
+    refuse_too_large();
     return 0;
   }
   body_.append(decoded);
   return decoded.size();
+}
+
+void BodyReader::refuse_too_large() {
+  state_ = State::too_large;
+  body_ = {};
 }
 
 std::size_t BodyReader::deliver_lines(std::string_view decoded) {

@@ -28,6 +28,8 @@ class BodyReader {
 
   explicit BodyReader(const BodyPlan& plan);
 
+  // More bytes are announced to follow: a body that would exceed its limit is refused before they arrive. Ignored if the body is encoded.
+  void announce(std::uint64_t bytes);
   // Returns how many bytes it consumed: fewer than given if a batch is ready or the body is refused.
   std::size_t put(std::string_view bytes);
   // The body has no further bytes.
@@ -47,7 +49,7 @@ class BodyReader {
 
  private:
   std::size_t decode(std::string_view bytes);
-  void deliver_held();
+  void refuse_too_large();
   std::size_t deliver(std::string_view decoded);
   std::size_t deliver_lines(std::string_view decoded);
   // False: the line exceeds the limit, which ends the body.

@@ -283,7 +283,7 @@ std::size_t Connection::take_dropped(std::string_view bytes) {
   if (taken > 0) progress_ = true;
   const bool unreadable = request_->parser.body_broken() || request_->body_wire_bytes > 2 * kMaxDropped;
   const bool slow = too_slow(request_->body_wire_bytes, request_->body_began_ns, context_.settings.body_timeout_ms);
-  if (unreadable || slow || request_->parser.body_bytes() > kMaxDropped) {
+  if (unreadable || slow || request_->parser.announced_bytes() > kMaxDropped) {
     answer(std::move(*request_->refusal), After::close);
   } else if (request_->parser.body_done()) {
     answer(std::move(*request_->refusal), After::keep_open);

@@ -261,6 +261,7 @@ void RequestParser::on_chunk_header_impl(std::uint64_t size, view extensions, er
   const std::uint64_t room = 16 + 2 * std::min(size, kMaxChunkOverhead);
   overhead_ += extensions.size() > room ? extensions.size() - room : 0;
   if (overhead_ > kMaxChunkOverhead) fault = beast::http::error::header_limit;
+  if (reader_ && !fault) reader_->announce(size);
 }
 
 std::size_t RequestParser::on_chunk_body_impl(std::uint64_t remain, view bytes, error_code&) {

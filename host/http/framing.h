@@ -54,7 +54,8 @@ class RequestParser final : private boost::beast::http::basic_parser<true> {
   bool body_broken() const { return body_fault_ != nullptr; }
   // Why the body is broken.
   std::string_view body_fault() const { return body_fault_; }
-  std::uint64_t body_bytes() const { return body_bytes_; }  // without chunk framing
+  // Without chunk framing; with the rest of a chunk whose length has arrived.
+  std::uint64_t announced_bytes() const { return body_bytes_ + chunk_rest_; }
 
  private:
   using error_code = boost::beast::error_code;

@@ -115,6 +115,7 @@ const std::vector<Break>& ways_to_break_off() {
        with_limits("{max_batch_bytes: 12MiB, max_body_bytes: 64KiB}"), false, kChunked, Break::When::late},
       {"OverFewBatchBytes", 413, "payload_too_large", [](Stream& to) { to.send(chunk(lines(to.sent + 1, 200))); },
        with_limits("{max_batch_bytes: 1MiB, max_body_bytes: 64KiB}"), false, kChunked, Break::When::early},
+      {"AnnouncedOverBatchBytes", 413, "payload_too_large", [](Stream& to) { to.send("8000000000000000\r\n"); }},
       {"OverBatchRuns", 413, "payload_too_large", [](Stream& to) { to.send(chunk(lines(to.sent + 1, 1500, 0))); },
        with_limits("{max_batch_runs: 1300}")},
       {"Stall", 408, "request_timeout", [](Stream& to) { to.send(chunk("{\"half\":")); }, with_limits("{body_timeout: 1500ms}")},

@@ -79,6 +79,21 @@ TEST_F(HostileInput, BodiesThatAreTooLarge) {
   EXPECT_EQ(posted("{\"a\":\"" + std::string((8 << 20) - 7, 'x') + "\"}"), "413 payload_too_large") << "one byte over";
 }
 
+TEST_F(HostileInput, AChunkThatAnnouncesMoreThanTheLimit_IsRefusedBeforeItsBytesCome) {
+  for (const char* type : {"application/json", "application/x-ndjson"}) {
+    for (const char* size : {"ffffffffffffffff", "8000000000000000", "10000001"}) {
+      HttpClient client = HttpClient::to(service_->port());
+      ASSERT_TRUE(client.send("POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer " + key_ + "\r\nContent-Type: " + type +
+                              "\r\nTransfer-Encoding: chunked\r\n\r\n" + size + "\r\n"));
+      ASSERT_TRUE(client.hears_within(5'000)) << type << " " << size << ": sooner than limits.body_timeout";
+      const auto answer = client.answer();
+      ASSERT_TRUE(answer) << type << " " << size;
+      EXPECT_EQ(code_of(*answer), "413 payload_too_large");
+      EXPECT_TRUE(client.closed_by_server());
+    }
+  }
+}
+
 TEST_F(HostileInput, AGzipBomb_IsStoppedAtTheLimit) {
   const std::string bomb = gzip_of(200, 'x');
   ASSERT_LT(bomb.size(), 1u << 20);

@@ -386,6 +386,26 @@ TEST(BodyReader, WhenTheDecodedBodyIsOneByteOverTheLimit_IsTooLarge) {
   }
 }
 
+TEST(BodyReader, WhenMoreIsAnnouncedThanItsLimit_EndsBeforeItComes) {
+  BodyReader whole(whole_plan(1000));
+  whole.put(std::string(600, 'x'));
+  whole.announce(400);
+  EXPECT_EQ(whole.state(), BodyReader::State::reading);
+  whole.announce(~std::uint64_t{0});
+  EXPECT_EQ(whole.state(), BodyReader::State::too_large);
+  BodyReader lines(lines_plan(1000, 1000));
+  lines.put("one\nhalf");
+  lines.announce(993);
+  ASSERT_EQ(lines.state(), BodyReader::State::batch_ready);
+  const LineBatch batch = lines.take_batch();
+  EXPECT_EQ(batch.end, LineBatch::End::over_batch_bytes);
+  EXPECT_EQ(batch.end_line, 2u);
+  EXPECT_EQ(batch.lines.size(), 1u);
+  BodyReader packed(whole_plan(1000, true));
+  packed.announce(2000);
+  EXPECT_EQ(packed.state(), BodyReader::State::reading) << "the limit is on decoded bytes";
+}
+
 TEST(BodyReader, WhenABombIsSent_StopsDecodingAtTheLimit) {
   const std::string bomb = gzip_text(std::string(64 << 20, '\0'));
   BodyReader reader(whole_plan(1 << 20, true));

@@ -227,6 +227,31 @@ TEST(HttpServer, WhenAChunkedBodyIsOneByteOverTheLimit_IsRefusedAndOneLessIsTake
   EXPECT_EQ(client.answer()->status, 413);
 }
 
+TEST(HttpServer, WhenAChunkAnnouncesMoreThanTheLimit_IsRefusedBeforeItsBytesCome) {
+  Running running;
+  running.handler.max_body_bytes = 1000;
+  running.handler.max_batch_bytes = 2000;
+  struct Case {
+    std::string path;
+    std::string chunks;
+    int status;
+    std::string body;
+  };
+  const std::string line = std::string(600, 'x') + "\n";
+  for (const Case& one :
+       {Case{"/echo", "3e9\r\n", 413, "payload_too_large"}, Case{"/echo", "ffffffffffffffff\r\n", 413, "payload_too_large"},
+        Case{"/echo", chunk(line) + "190\r\n", 413, "payload_too_large"}, Case{"/lines", "7d1\r\n", 413, "0"},
+        Case{"/lines", chunk(line) + "8000000000000000\r\n", 413, "1"}, Case{"/missing", "8000000000000000\r\n", 404, ""}}) {
+    auto client = HttpClient::to(running.port());
+    client.send("POST " + one.path + " HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + one.chunks);
+    const auto answer = client.answer();
+    ASSERT_TRUE(answer) << one.path << " " << one.chunks;
+    EXPECT_EQ(answer->status, one.status) << one.path << " " << one.chunks;
+    EXPECT_THAT(answer->body, HasSubstr(one.body));
+    EXPECT_TRUE(client.closed_by_server());
+  }
+}
+
 TEST(HttpServer, WhenAChunkLineIsBad_IsRefusedBeforeMoreComes) {
   Running running;
   auto client = HttpClient::to(running.port());
@@ -730,8 +755,8 @@ TEST(HttpServer, WhenALinesBodyIsOverItsLimits_EndsWithTheHandlersAnswer) {
   Running running;
   running.handler.max_batch_bytes = 1000;
   auto client = HttpClient::to(running.port());
-  client.send("POST /lines HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" +
-              chunk(std::string(900, 'a') + "\n" + std::string(900, 'b') + "\n"));
+  client.send("POST /lines HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(std::string(900, 'a') + "\n") +
+              chunk(std::string(900, 'b') + "\n"));
   const auto answer = client.answer();
   EXPECT_EQ(answer->status, 413);
   EXPECT_EQ(answer->body, "1");
