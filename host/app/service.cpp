@@ -137,7 +137,7 @@ Result<std::shared_ptr<detect::DetectorSet>> Service::load_detectors(const confi
 }
 
 Status Service::start() {
-  for (const auto& warnings : {settings_.warnings, settings_.detector_warnings}) status_.starting(warnings);
+  for (const auto& warnings : {settings_.warnings, settings_.service_warnings, settings_.detector_warnings}) status_.starting(warnings);
   connections_.check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
   crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, detectors_.crash_marks(), log_.text_writer());

@@ -102,7 +102,9 @@ CheckResult examine(Context& context) {
   const config::Settings& settings = *loaded.settings;
   result.source = settings.source;
   result.warnings = settings.warnings;
-  result.warnings.insert(result.warnings.end(), settings.detector_warnings.begin(), settings.detector_warnings.end());
+  for (const auto& more : {settings.service_warnings, settings.detector_warnings}) {
+    result.warnings.insert(result.warnings.end(), more.begin(), more.end());
+  }
   if (is_sound(loaded.status, "store")) {
     result.add_fault(store_fault(settings));
     if (const auto place = part_settings::postgres_target(settings)) result.add_fault(database_fault(settings, *place, result.warnings));

@@ -247,6 +247,19 @@ void warn_of_variables(const LoadOptions& options, const std::vector<std::string
   }
 }
 
+// The answer to a repeated request is made from the stored run.
+void warn_of_retention(Settings& settings) {
+  const RetentionSection& kept = settings.retention;
+  const bool keys_last = kept.idempotency_keys_ms == kForever || kept.runs_ms < kept.idempotency_keys_ms;
+  if (kept.runs_ms == kForever || !keys_last) return;
+  const auto text = [](std::int64_t ms) { return ms == kForever ? std::string("forever") : duration_text(ms); };
+  const auto place = settings.written.find(settings.written.count("retention.runs") > 0 ? "retention.runs" : "retention.idempotency_keys");
+  settings.service_warnings.push_back("retention.runs" + (place == settings.written.end() ? "" : " (" + place->second + ")") + ": " +
+                                      text(kept.runs_ms) + " is less than retention.idempotency_keys, " + text(kept.idempotency_keys_ms) +
+                                      ": an Idempotency-Key is forgotten as soon as its run expires, and a retry after that is stored as a "
+                                      "new run; keep runs at least as long");
+}
+
 NodePtr with_environment(NodePtr root, const std::vector<std::pair<std::string, std::string>>& environment) {
   for (const auto& [name, value] : environment) {
     if (!name.starts_with(kPrefix) || name.find("__", kPrefix.size()) == std::string::npos) continue;
@@ -364,6 +377,7 @@ PartialSettings load_partially(const LoadOptions& options) {
   }
   settings.values["store.path"] = settings.store.path;
   warn_of_variables(options, settings_keys(settings), settings);
+  warn_of_retention(settings);
   return {std::move(settings), reading.faults.empty() ? Status(Nothing{}) : Status(refusal(std::move(reading.faults)))};
 }
 

@@ -103,8 +103,9 @@ struct Settings {
   DetectorLocations locations;                 // where each detector's settings were written
   std::map<std::string, std::string> values;   // all keys of the service's sections as text, without detectors and redact
   std::map<std::string, std::string> written;  // where the keys that were set are written: "runwarden.yaml:3:9"
-  // For the operator; they do not prevent a start. Those about detectors concern only what judges runs.
-  std::vector<std::string> warnings, detector_warnings;
+  // For the operator; they do not prevent a start. Those about detectors concern only what judges runs, those about the service only what
+  // serves.
+  std::vector<std::string> warnings, detector_warnings, service_warnings;
 
   // Begins a fault of a key's value that only its use shows: "config: store.path (runwarden.yaml:3:9): ".
   std::string fault_of(const std::string& key) const;

@@ -215,6 +215,14 @@ TEST(Check, WarnsOfWhatLeadsNowhere) {
   EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 3) << ended.err;
 }
 
+TEST(Check, WarnsOfRunsThatExpireBeforeTheirIdempotencyKeys) {
+  const Program program;
+  const std::string config = program.folder().write("c.yaml", "store: {path: store}\nretention: {runs: 1h}\n");
+  const Ended ended = program.run({"check", "--config", config});
+  EXPECT_THAT(ended.err, HasSubstr("warning: retention.runs (" + config + ":2:19): 1h is less than retention.idempotency_keys"));
+  EXPECT_THAT(program.run({"keys", "list", "--config", config}).err, testing::Not(HasSubstr("warning"))) << "it serves nothing";
+}
+
 TEST(Check, WithoutDetectors_Warns) {
   const Program program;
   const std::string config = program.folder().write("c.yaml", "store: {path: store}\ndetectors: {enabled: [], include: []}\n");

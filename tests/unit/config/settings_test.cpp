@@ -96,6 +96,20 @@ log: {level: debug, format: text}
   EXPECT_EQ(settings->log.format, "text");
 }
 
+TEST_F(SettingsTest, RunsThatAreKeptShorterThanIdempotencyKeys_AreWarnedOf) {
+  const auto warnings = [this](const std::string& retention) { return read("retention: {" + retention + "}\n")->service_warnings; };
+  const std::string file = (folder.path() / "runwarden.yaml").string();
+  EXPECT_THAT(warnings("runs: 1d"),
+              testing::ElementsAre(
+                  testing::AllOf(testing::HasSubstr("retention.runs (" + file + ":1:19): 1d is less than retention.idempotency_keys, 2d: "),
+                                 testing::HasSubstr("keep runs at least as long"))));
+  EXPECT_THAT(warnings("idempotency_keys: forever"),
+              testing::ElementsAre(testing::HasSubstr(":1:31): 90d is less than retention.idempotency_keys, forever")));
+  for (const char* fine : {"", "runs: 2d", "runs: forever", "runs: forever, idempotency_keys: forever"}) {
+    EXPECT_THAT(warnings(fine), testing::ElementsAre()) << fine;
+  }
+}
+
 TEST_F(SettingsTest, PublicUrl_MayEndWithThePagesOwnPath) {
   for (const char* url :
        {"https://ops.example.com", "https://ops.example.com/", "https://ops.example.com/ui", "https://ops.example.com/ui/"}) {
