@@ -116,5 +116,5 @@ function difference(before, after) {
   }
   const lines = diffLines(a, b);
   if (lines.every(([sign]) => sign === " ")) return h("p.quiet", "They say the same.");
-  return h("pre.diff", {tabindex: "0", "aria-label": "Difference"}, lines.map(([sign, line]) => (sign === " " ? `  ${line}\n` : h(sign === "+" ? "ins" : "del", null, `${sign} ${line}\n`))));
+  return sample("Difference", lines.map(([sign, line]) => (sign === " " ? `  ${line}\n` : h(sign === "+" ? "ins" : "del", null, `${sign} ${line}\n`))), "pre.diff");
 }

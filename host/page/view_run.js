@@ -14,6 +14,7 @@ const STEPS_AT_ONCE = 200;
 const FOLD_FROM = 3;         // equal steps, or rounds of a cycle
 const LONGEST_CYCLE = 4;
 const POLICIES_LOOKED_UP = 10;
+const EMPTY = "(empty)";     // in place of a text without characters, which could show no mark
 const STEP_MEMBERS = new Set(["stepId", "stepKind", "stepName", "status", "startedAt", "endedAt", "at", "inputSummary", "outputSummary", "errorMessage",
   "errorCode", "retryCount", "metadata"]);
 const RUN_MEMBERS = new Set(["runId", "state", "resolution", "revision", "receivedAt", "resolvedAt", "failures", "detectors", "policies", "userRequestText",
@@ -136,13 +137,15 @@ class Fields {
     if (value === undefined || value === null) return null;
     const shown = text(value);
     const ranges = this.rangesIn(pointer, shown);
-    if (ranges === null) return this.mark(pointer, shown);
+    if (ranges === null) return this.mark(pointer, shown || EMPTY);
+    if (shown === "") return h("span.gap", EMPTY);
     return this.pieces(pointer, shown, ranges, [[0, shown.length]]);
   }
 
   // A text of any length in a block of its own.
   block(pointer, name, value, attributes) {
     if (value === undefined || value === null) return null;
+    if (value === "") return h("div.block", attributes, h("div.block-head", h("span.quiet", name)), sample(name, this.short(pointer, value)));
     const body = sample(name);
     const button = h("button.small", {type: "button"}, "");
     const fill = (whole, all) => {
@@ -296,7 +299,7 @@ function failureCard(failure, {run, steps, replaced, group, said}, context) {
     }}}, `Go to step ${index + 1}`) : null, group ? h("a", {href: groupPath(group, "7d")}, "All failures of this kind") : null),
     replaced ? null : review(failure, context),
     h("details", {"data-keep": `why-${failure.failureId}`}, h("summary", "Evidence and provenance"),
-      h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", one.pointer), ": ", clip(one.value, 300)))),
+      h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", one.pointer), ": ", clip(one.value, 300) || EMPTY))),
       facts([["Failure", h("code", failure.failureId)], ["Fingerprint", h("code", failure.fingerprint)], ["Detector version", provenance?.detectorVersion],
         ["Library SHA-256", provenance?.librarySha256 ? h("code", provenance.librarySha256) : null], ["Settings hash", provenance ? h("code", provenance.settingsHash) : null]])),
     replaced ? null : guardrail(failurePath(failure.failureId), context));

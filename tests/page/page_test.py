@@ -223,6 +223,22 @@ def alarming_run(run_id):
                       {"stepKind": "tool", "stepName": "issue_refund", "status": "failed", "errorMessage": "502 Bad Gateway"}]}
 
 
+def reopened(service, key, run_id):
+    """A run that failed and goes on; what its first revision failed with."""
+    call = {"type": "tool_call", "name": "issue_refund", "status": "failed", "error": "502 Bad Gateway", "eventId": "e1"}
+    end = {"type": "run_finished", "success": True, "outcomeSummary": "Your refund has been processed.", "eventId": "e2"}
+    failures = service.post(key, "events", {"runId": run_id, "events": [call, end]})["failures"]
+    service.post(key, "events", {"runId": run_id, "events": [{"type": "tool_call", "name": "look_up", "status": "ok", "eventId": "e3"}]})
+    return failures
+
+
+def blank_run(run_id):
+    """A run whose answer is of a call that returned nothing."""
+    return {"runId": run_id, "userRequestText": "What is the status of order 8842?", "success": True,
+            "outcomeSummary": "Order 8842 shipped on March 3 with DHL, tracking number 4499123, and arrives on Friday.",
+            "steps": [{"stepKind": "tool", "stepName": "get_order", "status": "ok", "inputSummary": {"order": 8842}, "outputSummary": ""}]}
+
+
 def probe_run(run_id):
     """A run that fails, with the probes in every text that a client may send."""
     step = {"stepKind": "tool", "stepName": "issue_refund", "status": "failed", "errorMessage": f"502 {PROBE}", "inputSummary": {PROBE: PROBE}, "outputSummary": PROBE, "errorCode": PROBE,
@@ -372,6 +388,22 @@ class Views(PageTest):
         self.assertEqual(len(page.data("verdict", "status")), 5)
         box = page.run("(() => { const r = document.querySelector('[data-primary=true]').getBoundingClientRect(); return [r.top, innerHeight]; })()")
         self.assertTrue(0 <= box[0] < box[1], "the step is on the screen")
+
+    def test_evidence_in_an_empty_output_is_marked(self):
+        key = self.service.key("blank")
+        run = blank_run("blank")
+        run["steps"].append({"stepKind": "tool", "stepName": "log", "status": "ok", "inputSummary": "seen", "outputSummary": ""})
+        failure = self.service.post(key, "runs", run)["failures"][0]
+        self.assertIn({"pointer": "/steps/0/outputSummary", "value": ""}, failure["evidence"])
+        page = self.logged_in(key=key, path="/ui/runs/blank")
+        self.assertEqual(page.run("document.querySelector('mark[data-pointer=\"/steps/0/outputSummary\"]')?.innerText ?? null"), "(empty)")
+        self.assertEqual(page.run("document.querySelector('#step-2 pre[aria-label=output]').textContent"), "(empty)")
+        self.assertEqual(page.run("document.querySelectorAll('#step-2 mark, .block-head button:not([hidden])').length"), 0, "no evidence, and nothing more to show")
+        pointers = set()
+        for _ in range(page.count("evidence")):
+            page.key("n")
+            pointers.add(page.run("document.querySelector('mark.current:focus').dataset.pointer"))
+        self.assertIn("/steps/0/outputSummary", pointers)
 
     def test_a_run_leads_to_its_bundle(self):
         page = self.logged_in(path="/ui/runs/sample-094")
@@ -1501,6 +1533,7 @@ class Accessibility(PageTest):
                     self.assertTrue(node.get("name", {}).get("value"), f"{view}: a {role} without a name: {node}")
             self.assertTrue(page.run("document.title.endsWith(' \u00b7 runwarden') && document.documentElement.lang === 'en'"))
             self.assertEqual(page.run("[...document.querySelectorAll('table')].filter((one) => !one.querySelector('th[scope]')).length"), 0, view)
+            self.assertEqual(page.run("[...document.querySelectorAll('pre[aria-label]:not([role])')].map((one) => one.ariaLabel)"), [], f"{view}: a name without a role")
             self.assertEqual(page.run("[...document.querySelectorAll('[id]')].map((one) => one.id).filter((id, i, all) => all.indexOf(id) !== i)"), [], view)
 
     def test_names_of_nothing_but_spaces_can_be_read(self):
@@ -1525,8 +1558,8 @@ class Accessibility(PageTest):
         page = self.logged_in(key=key, width=320)
         for path, most in (("runs/scrolling", 3), ("changes?policy=long", 1)):
             page.go(f"{self.service.url}/ui/{path}")
-            boxes = page.run("[...document.querySelectorAll('main pre')].filter((one) => one.scrollHeight > one.clientHeight).map((one) => [one.tabIndex, Boolean(one.ariaLabel)])")
-            self.assertEqual(boxes, [[0, True]] * most, path)
+            boxes = page.run("[...document.querySelectorAll('main pre')].filter((one) => one.scrollHeight > one.clientHeight).map((one) => [one.tabIndex, one.role, Boolean(one.ariaLabel)])")
+            self.assertEqual(boxes, [[0, "group", True]] * most, path)
 
     def test_the_reader_chooses_the_size_of_text_and_the_colors(self):
         page = self.logged_in(path=self.group_path(), width=640)
@@ -1689,7 +1722,7 @@ class Opinions(OpinionTest):
 class AxeTest(PageTest):
     """axe-core 4 from npm, fetched into a temporary folder; with the slow tests."""
 
-    def hold(self, paths):
+    def hold(self, paths, key=None):
         folder = tempfile.mkdtemp()
         self.addCleanup(shutil.rmtree, folder, True)
         if not shutil.which("npm"):
@@ -1697,7 +1730,7 @@ class AxeTest(PageTest):
         subprocess.run(["npm", "install", "--silent", "--prefix", folder, "axe-core@4"], check=True)
         axe = pathlib.Path(folder, "node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
         for scheme in ("light", "dark"):
-            page = self.logged_in(scheme=scheme)
+            page = self.logged_in(key=key, scheme=scheme)
             for path in paths:
                 page.go(self.service.url + path)
                 page.run(axe + "; 1")
@@ -1708,6 +1741,14 @@ class AxeTest(PageTest):
 class Axe(AxeTest):
     def test_no_violation_in_either_theme(self):
         self.hold([self.path_of(view) for view in [*VIEWS, "login"]])
+
+    def test_no_violation_in_what_is_empty_open_and_compared(self):
+        key = self.service.key("axe")
+        self.service.post(key, "runs", blank_run("blank"))
+        reopened(self.service, key, "again")
+        for revision in ("1", "2"):
+            self.service.post(key, "policies", {"policy": "refunds", "content": {"revision": revision}})
+        self.hold(["/ui/runs/blank", "/ui/runs/again", "/ui/runs", "/ui/changes?policy=refunds"], key)
 
 
 class AxeOpinions(OpinionTest, AxeTest):
