@@ -258,9 +258,12 @@ async function groupIdOf(get, fingerprint) {
   return items.find((one) => one.fingerprint === fingerprint)?.clusterId ?? null;
 }
 
-function verdictSection({run, failures, replaced, groups, opinions, investigation, steps}, context) {
+// A run that was reopened keeps the failures of its last revision until it is judged again.
+function verdictSection(verdict, context) {
+  const {run, failures, steps} = verdict;
   if (run.state === "open") {
-    return h("section.card", h("h2", "This run goes on"), h("p", `${count(steps.length, "step")} so far. It is judged when it ends; this page grows with it.`));
+    return [h("section.card", h("h2", "This run goes on"), h("p", `${count(steps.length, "step")} so far. It is judged when it ends; this page grows with it.`)),
+      failures.length > 0 ? failuresSection(verdict, context) : null];
   }
   if (run.detectors.length === 0) return h("section.card", h("h2", "Not judged"), h("p", "No detector was live when this run came in."));
   if (failures.length === 0) {
@@ -268,6 +271,10 @@ function verdictSection({run, failures, replaced, groups, opinions, investigatio
     return h("section.card", h("h2", "No failure found"), h("p", open === 0 ? `All ${count(run.detectors.length, "detector")} looked at it.`
       : `${count(open, "detector")} of ${number(run.detectors.length)} could not tell: see below for what is missing.`));
   }
+  return failuresSection(verdict, context);
+}
+
+function failuresSection({run, failures, replaced, groups, opinions, investigation, steps}, context) {
   const suspect = investigation?.suspectChange;
   return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, {run, steps, replaced, group: groups[i], said: opinions[i]}, context)),
     suspect ? h("p.note", h("strong", "Which change brought it? "), suspectSentence(suspect), " ", changeName(suspect), ", ", shortTime(suspect.at), ". ", copyRef(suspect)) : null);
@@ -289,6 +296,7 @@ function failureCard(failure, {run, steps, replaced, group, said}, context) {
     "data-level": failure.severity, "data-review": failure.review?.verdict},
     h("h3", failure.title), said ? bothSides(failure, said, run, steps) : h("p.lead", failure.summary),
     h("p.badges", severity(failure.severity), h("span", `Score ${failure.suspicionScore} of 100`), h("span", detector(failure.detectorKey)),
+      failure.revision === run.revision ? null : h("span", `Found in revision ${failure.revision}`),
       failure.confirmedBy ? h("span@confirmed-by", `Confirmed by ${failure.confirmedBy}`) : null, failure.initialFailureSource ? h("span", `Began in: ${failure.initialFailureSource}`) : null,
       typeof failure.estimatedWasteUsd === "number" && failure.estimatedWasteUsd > 0 ? h("span", `Wasted about ${usd(failure.estimatedWasteUsd)}`) : null),
     h("p.actions", index >= 0 ? h("a.button", {href: stepHash(index), on: {click: (event) => {

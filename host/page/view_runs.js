@@ -51,9 +51,8 @@ function row(run) {
   return h("li.run", {"data-row": run.runId, "data-id": run.runId},
     h("div.what", runLink(run.runId, null, {class: "title"}),
       h("p.clip", clip(request, REQUEST_CHARACTERS) || "No request text")),
-    h("div.found", run.state === "open" ? h("span.badge", {"data-state": "open"}, "Open") : failures.length === 0
-      ? h("span.quiet", unjudged(run))
-      : failures.slice(0, 3).map((one) => h("p", severity(one.severity), ` ${one.title}`))),
+    h("div.found", run.state === "open" ? h("span.badge", {"data-state": "open"}, "Open") : failures.length === 0 ? h("span.quiet", unjudged(run)) : null,
+      failures.slice(0, 3).map((one) => h("p", severity(one.severity), ` ${one.title}`))),
     h("div.figures", shortTime(run.receivedAt), h("span.quiet", [count(run.stepCount ?? 0, "step"),
       typeof model === "string" ? `, ${model}` : "", typeof run.metadata?.costUsd === "number" ? `, ${usd(run.metadata.costUsd)}` : ""])));
 }

@@ -474,6 +474,25 @@ class Views(PageTest):
         page.wait("document.querySelector('[data-test=run-page]')?.dataset.revision === '2'", "the latest revision")
         self.assertEqual(page.count("failure"), 0)
 
+    def test_a_reopened_run_shows_what_its_last_revision_failed_with(self):
+        key = self.service.key("reopened", "ingest,read,manage")
+        self.service.post(key, "events", {"runId": "first", "events": [{"type": "tool_call", "name": "look_up", "status": "ok", "eventId": "e1"}]})
+        failures = reopened(self.service, key, "again")
+        self.assertEqual([failure["detectorKey"] for failure in failures], ["false_success"])
+        page = self.logged_in(key=key, path="/ui/runs")
+        for run_id, titles in (("again", [failures[0]["title"]]), ("first", [])):
+            found = page.run(f"(() => {{ const found = document.querySelector('[data-row={run_id}] .found'); return [found.querySelector('.badge').innerText, ...[...found.querySelectorAll('p')].map((one) => one.lastChild.textContent.trim())]; }})()")
+            self.assertEqual(found, ["Open", *titles])
+        page.go(f"{self.service.url}/ui/runs/again")
+        self.assertEqual(page.data("run-page", "state"), ["open"])
+        self.assertIn("This run goes on", page.text("run-page"))
+        self.assertEqual((page.data("failure", "detector"), page.data("step", "primary")), (["false_success"], ["true", "false"]))
+        self.assertIn("Found in revision 1", page.text("failure"))
+        self.see(page, "review-right")
+        page.go(f"{self.service.url}/ui/runs/again?revision=1")
+        self.assertEqual(page.count("failure"), 1)
+        self.assertNotIn("Found in revision", page.text("failure"))
+
     def test_a_long_status_fits_a_narrow_screen(self):
         key = self.service.key("narrow")
         status = "failed_" + "waiting_for_a_supervisor_" * 8
