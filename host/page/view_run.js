@@ -461,7 +461,7 @@ function besides(run, fields, policies, path, lastRevision) {
       fields.members("/metadata", run.metadata), Object.keys(rest).length > 0 ? fields.members("", rest) : null,
       h("p.actions", h("a", {href: `${path}?revision=${run.revision}`, "data-test": "raw"}, "Raw JSON"),
         run.state === "open" ? null : h("a", {href: `${path}/bundle?revision=${run.revision}`}, "Bundle"), copyButton(run.runId, "the run's id"))),
-    h("section", h("h2", "Policies in force"), policies.length === 0 ? h("p.quiet", "None.") : h("ul.plain", policies.map((one) =>
+    h("section", h("h2", "Policies in force"), policies.length === 0 ? h("p.quiet", run.state === "open" ? "Known when the run ends." : "None.") : h("ul.plain", policies.map((one) =>
       h("li@policy", {"data-policy": one.policy, "data-revision": one.revision}, h("a", {href: `/ui/changes?${new URLSearchParams({policy: one.policy, to: one.revision})}`}, named(one.policy)),
         ` revision ${one.revision}`, one.author ? ` by ${one.author}` : null, one.at ? [", ", shortTime(one.at)] : null)))),
     run.detectors ? h("section", h("h2", "What the detectors say"), h("ul.plain", run.detectors.map((report) => verdictLine(report, run)))) : null);

@@ -1479,6 +1479,7 @@ class Live(PageTest):
         self.assertEqual(page.data("run-page", "state"), ["open"])
         self.assertEqual(page.count("step"), 1)
         self.assertEqual(page.run("document.querySelectorAll('a[href*=\"/bundle\"]').length"), 0, "a bundle is of a run that has ended")
+        self.assertIn("Policies in force\nKnown when the run ends.", page.run("document.querySelector('aside').innerText.replace(/\\n+/g, '\\n')"))
         page.wait("performance.getEntriesByType('resource').filter((one) => one.name.includes('/v1/tail')).length > 1", "the page follows")
         self.service.post(key, "events", event(2))
         page.wait("document.querySelectorAll('[data-test=step]').length === 2", "the second step", timeout_s=6)
