@@ -80,13 +80,14 @@ export function timeline(answer, {name, kind = "share", markName, onMark}) {
     mark.kind === "policy" ? h("rect", {x: at - 5, y: CHART.top - 16, width: 10, height: 10}) : h("circle", {cx: at, cy: CHART.top - 11, r: 5}),
     titled(words));
   };
+  const suspectLast = [...marks].sort((a, b) => Boolean(a.suspect) - Boolean(b.suspect));  // what is drawn later covers what is there
   const ticks = [0, 1, 2, 3, 4].map((i) => from + (until - from) * i / 4);
   const drawing = h("svg.chart", {viewBox: `0 0 ${CHART.width} ${CHART.height}`, role: "group", "aria-label": name, focusable: "false"},
     [0, 0.5, 1].map((part) => h("line.grid", {x1: CHART.left, x2: CHART.width - CHART.right, y1: y(top * part), y2: y(top * part)})),
     [0, 0.5, 1].map((part) => h("text.label", {x: CHART.left - 6, y: y(top * part) + 4, "text-anchor": "end"},
       kind === "counts" && !Number.isInteger(top * part) ? "" : label(top * part))),
     ticks.map((at, i) => h("text.label", {x: x(at), y: CHART.height - 6, "text-anchor": i === 0 ? "start" : i === 4 ? "end" : "middle"}, tick(at, until - from))),
-    buckets.map(bar), marks.map(marked));
+    buckets.map(bar), suspectLast.map(marked));
   return h("figure@timeline", h("div.scroll", {tabindex: "0", role: "region", "aria-label": `${name}, chart`}, drawing), legend(kind, marks, answer.marksLeftOut), tableOf(answer, name));
 }
 

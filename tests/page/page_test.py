@@ -360,6 +360,21 @@ class Views(PageTest):
         page.click("example")
         page.ready("run")
 
+    def test_later_marks_do_not_cover_the_suspect_change(self):
+        key = self.service.key("covered")
+        self.service.post(key, "runs", blank_run("before"))
+        suspect = self.service.post(key, "changes", {"kind": "code", "ref": "9f3c2d1"})["changeId"]
+        self.service.post(key, "runs", alarming_run("after"))
+        for i in range(3):
+            self.service.post(key, "changes", {"kind": "code", "ref": f"later {i}"})
+        groups = self.service.get(key, "clusters?detector=false_success")["items"]
+        page = self.logged_in(key=key, path=f"/ui/groups/{groups[0]['clusterId']}?window=7d")
+        self.assertEqual(page.data("suspect-change", "id"), [suspect])
+        self.assertEqual(page.count("mark"), 4)
+        on_top = ("(() => { const circle = document.querySelector('[data-test=mark][data-suspect=true] circle'); circle.scrollIntoView({block: 'center'}); const r = circle.getBoundingClientRect();"
+                  " return document.elementFromPoint(r.x + r.width / 2, r.y + r.height / 2).closest('[data-test=mark]')?.dataset.id ?? null; })()")
+        self.assertEqual(page.run(on_top), suspect)
+
     def test_a_group_leads_to_all_its_runs_and_they_lead_back(self):
         wanted = {item["runId"] for item in self.service.get(self.keys["samples"], "failures?detector=false_success&limit=200")["items"]}
         page = self.logged_in(path=self.group_path())
