@@ -9,7 +9,7 @@ const KEYS = [["j k", "next, previous row"], ["Enter o", "open the chosen row"],
   ["g then g r a c b d", "go to groups, runs, candidates, changes, baseline, detectors"], ["n p", "next, previous evidence in a run"],
   ["f", "fold or unfold repeated steps"], ["y x", "a failure is right, a false alarm"], ["e", "resolve the group"], ["i", "ignore the group"], ["l", "live on or off"],
   ["t", "light or dark"], ["?", "this help"], ["Esc", "close"]];
-const opener = (row) => row?.querySelector("a[href], summary");  // a row's buttons do something else
+export const opener = (row) => row?.querySelector("a[href], summary");  // a row's buttons do something else
 const GO_TIMEOUT_MS = 1500;
 
 // localStorage may be switched off.

@@ -3,7 +3,7 @@
 
 import {ApiError, currentSession, get, load, logOut, sameSession, whenSessionEnds} from "./api.js";
 import {button, h, heading, visible} from "./dom.js";
-import {Frame} from "./frame.js";
+import {Frame, opener} from "./frame.js";
 import {count} from "./format.js";
 
 const VIEWS = [
@@ -66,12 +66,12 @@ const MAX_LEFT = 100;
 const left = new Map();
 history.scrollRestoration = "manual";
 
-const chosenRow = () => frame.main.querySelector('[data-row][aria-current="true"]')?.dataset.row;
+const chosenRow = () => frame.main.querySelector('[data-row][aria-current="true"]');
 
 function leave() {
   if (shown) {
     left.delete(shown.address);  // what is set again comes last
-    left.set(shown.address, {scrollY: window.scrollY, chosen: chosenRow(), memory: shown.context.memory});
+    left.set(shown.address, {scrollY: window.scrollY, chosen: chosenRow()?.dataset.row, memory: shown.context.memory});
     if (left.size > MAX_LEFT) left.delete(left.keys().next().value);
   }
   shown = null;
@@ -238,11 +238,24 @@ function traceOf(node) {
   return () => like()[at];
 }
 
-// Where the focus goes: to where it was, else to what held that, else to the heading. What has the focus outside of the view keeps it.
+// The row that has the place of one that is gone, or the last one: what was at work there goes on with it. None in another list.
+function successorOf(row) {
+  const at = frame.rows().indexOf(row);
+  if (at < 0 || shown?.address !== address()) return () => undefined;
+  return () => {
+    const rows = frame.rows();
+    return rows.some((one) => one.dataset.row === row.dataset.row) ? undefined : rows[Math.min(at, rows.length - 1)];
+  };
+}
+
+// Where the focus goes: to where it was, else to what held that or has its place, else to the heading. What has the focus outside of the view
+// keeps it.
 function focusKept() {
   const focused = document.activeElement;
   if (!frame.main.contains(focused)) return () => {};
-  const places = [focused, focused.closest("details")?.querySelector("summary"), frame.main.querySelector("h1")].filter(Boolean).map(traceOf);
+  const [own, ...others] = [focused, focused.closest("details")?.querySelector("summary"), frame.main.querySelector("h1")].filter(Boolean).map(traceOf);
+  const next = successorOf(focused.closest("[data-row]"));
+  const places = [own, () => opener(next()), ...others];
   const {selectionStart, selectionEnd} = focused;
   return () => {
     const found = places.map((find) => find());
@@ -285,6 +298,7 @@ function keepPlace(fill, drawn) {
   const kept = () => frame.main.querySelectorAll("details[data-keep]");
   const open = new Map([...kept()].map((d) => [d.dataset.keep, d.open]));
   const chosen = chosenRow();
+  const next = successorOf(chosen);
   const type = typedKept();
   const focus = focusKept();
   const row = rowKept();
@@ -292,7 +306,7 @@ function keepPlace(fill, drawn) {
   const sawEnd = shown?.drawn.end?.()?.getBoundingClientRect().top < innerHeight;
   fill();
   for (const details of kept()) details.open = open.get(details.dataset.keep) ?? details.open;
-  choose(chosen);
+  choose((next() ?? chosen)?.dataset.row);
   type();
   focus();
   window.scrollTo(scrollX, scrollY);

@@ -1233,6 +1233,38 @@ class Triage(PageTest):
         page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'ignored'", "ignored")
         self.assertIn("A known fault", page.text("history-item"))
 
+    def test_the_row_after_a_group_that_left_the_list_is_the_next_to_decide(self):
+        key = self.service.key("inbox", "ingest,read,manage")
+        for i in range(4):
+            run = alarming_run(f"run {i}")
+            run["steps"][1]["stepName"] = f"issue_refund_{'abcd'[i]}"
+            self.service.post(key, "runs", run)
+        page = self.logged_in(key=key)
+        ids = page.data("group", "id")
+        self.assertEqual(len(ids), 4)
+        page.key("j")
+        page.key("j")
+        at = ("(() => { const row = document.querySelector('[data-test=group][aria-current=true]');"
+              " return [row?.dataset.id, document.activeElement === row?.querySelector('a')]; })()")
+        self.assertEqual(page.run(at), [ids[1], True])
+        for letter, gone, now in (("e", ids[1], ids[2]), ("i", ids[2], ids[3]), ("e", ids[3], ids[0])):
+            page.key(letter)
+            page.wait(f"!document.querySelector('[data-id={gone}]') && document.documentElement.dataset.ready === 'true'", f"{letter}: the group has left")
+            self.assertEqual(page.run(at), [now, True], letter)
+        page.key("e")
+        page.wait("document.querySelector('[data-test=empty]') && document.documentElement.dataset.ready === 'true'", "no group is left")
+        self.assertEqual(page.run("document.activeElement.localName"), "h1")
+
+    def test_another_filter_chooses_no_row(self):
+        key = self.service.key("other-filter")
+        self.service.post(key, "runs", alarming_run("one"))
+        self.service.post(key, "runs", blank_run("two"))
+        page = self.logged_in(key=key, path="/ui/groups?detector=false_success")
+        page.key("j")
+        page.choose("filter-detector", "schema_ghost")
+        page.wait("document.querySelector('[data-test=group]')?.dataset.detector === 'schema_ghost' && document.documentElement.dataset.ready === 'true'", "the other list")
+        self.assertEqual(page.run("document.querySelectorAll('[data-row][aria-current]').length"), 0)
+
     def test_each_state_offers_what_leads_out_of_it(self):
         key = self.service.key("states", "ingest,read,manage")
         self.service.post(key, "runs", alarming_run("one"))
