@@ -96,6 +96,7 @@ std::optional<Error> check_idempotency(const http::RequestHead& head, Admission&
 }
 
 std::optional<Error> check_query(const http::RequestHead& head, Admission& admission) {
+  if (admission.route->access == Access::page) return std::nullopt;  // the page reads its own address
   auto query = parse_query(head.query);
   if (!query.ok()) return std::move(query.error());
   admission.query = std::move(*query);

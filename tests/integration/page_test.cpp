@@ -59,8 +59,8 @@ TEST_F(PageFiles, TheRootLeadsToThePage) {
 TEST_F(PageFiles, EveryAddressOfThePage_IsItsDocument) {
   const std::string index = get("/ui/").body;
   EXPECT_NE(index.find("/ui/assets/main.js"), std::string::npos);
-  for (const std::string path :
-       {"/ui/groups/cl_1?window=7d", "/ui/runs/a%20b", "/ui/login?next=/ui/runs", "/ui/a/b/c/", "/ui/assets/a/b"}) {
+  for (const std::string path : {"/ui/groups/cl_1?window=7d", "/ui/runs/a%20b", "/ui/login?next=/ui/runs", "/ui/a/b/c/", "/ui/assets/a/b",
+                                 "/ui/groups?q=%00", "/ui/groups?q=%zz", "/ui/groups?q=a&q=b", "/ui/runs/%00"}) {
     const HttpAnswer answer = get(path);
     EXPECT_EQ(answer.status, 200) << path;
     EXPECT_EQ(answer.body, index) << path;

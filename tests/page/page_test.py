@@ -657,6 +657,12 @@ class Views(PageTest):
         page.go(self.service.url + "/ui/nothing")
         self.see(page, "error")
 
+    def test_an_address_that_no_request_takes_is_still_a_page(self):
+        self.expected = [r"400"]
+        page = self.logged_in(path="/ui/groups?q=%00")
+        self.assertIn("NUL", page.text("error"))
+        self.see(page, "nav-groups")
+
     def test_a_window_that_there_is_not_is_refused(self):
         self.expected = [r"400"]
         page = self.logged_in()
