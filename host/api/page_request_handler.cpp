@@ -13,7 +13,6 @@ constexpr std::string_view kContentPolicy =
 
 void add_safety(http::Reply& reply) {
   reply.headers.push_back({"Content-Security-Policy", std::string(kContentPolicy)});
-  reply.headers.push_back({"X-Content-Type-Options", "nosniff"});
   reply.headers.push_back({"Referrer-Policy", "no-referrer"});
   reply.headers.push_back({"Cross-Origin-Opener-Policy", "same-origin"});
   reply.headers.push_back({"Cross-Origin-Resource-Policy", "same-origin"});

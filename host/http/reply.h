@@ -12,7 +12,7 @@ namespace runwarden::http {
 struct Reply {
   int status = 200;
   std::string content_type = "application/json";  // omitted if the body is empty
-  std::vector<Header> headers;                    // beyond Content-Type, Content-Length, Connection, Date, X-Request-Id
+  std::vector<Header> headers;                    // beyond those that answer_head() writes
   std::string body;
   bool close = false;       // close the connection after this answer
   FairBudget::Lease lease;  // of the body; released when the kernel has accepted the last byte or the connection is gone

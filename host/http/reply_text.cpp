@@ -63,7 +63,7 @@ bool status_has_body(int status) {
 
 std::string answer_head(const Reply& reply, const AnswerFrame& frame) {
   std::string out;
-  out.reserve(256);
+  out.reserve(320);
   out.append("HTTP/1.1 ").append(std::to_string(reply.status)).append(" ").append(reason(reply.status)).append("\r\n");
   append_field(out, "Date", frame.date);
   if (status_has_body(reply.status)) {
@@ -71,6 +71,7 @@ std::string answer_head(const Reply& reply, const AnswerFrame& frame) {
     append_field(out, "Content-Length", std::to_string(reply.body.size()));
   }
   append_field(out, "X-Request-Id", frame.request_id);
+  out.append("X-Content-Type-Options: nosniff\r\n");  // texts that clients sent are never scripts or pages
   for (const auto& header : reply.headers) append_field(out, header.name, header.value);
   if (frame.close) append_field(out, "Connection", "close");
   out.append("\r\n");

@@ -191,6 +191,18 @@ TEST_F(Admission, RequestIds) {
   EXPECT_FALSE(bad.header("x-request-id").empty());
 }
 
+TEST_F(Admission, EveryAnswer_TellsBrowsersNotToGuessItsType) {
+  const HttpAnswer answers[] = {send("POST /v1/ingest/runs", bearer(key_) + kJson, "{}"),
+                                send("GET /v1/runs", bearer(key_)),
+                                send("GET /v1/runs", ""),
+                                send("GET /nowhere", ""),
+                                send("GET /healthz", ""),
+                                send("GET /metrics", ""),
+                                send("GET /ui/", ""),
+                                send("no request", "")};
+  for (const HttpAnswer& answer : answers) EXPECT_EQ(answer.header("x-content-type-options"), "nosniff") << answer.status << answer.body;
+}
+
 TEST_F(Admission, OneRatePerTenant) {
   ServiceProcess service(
       {.yaml = {}, .server = {}, .limits = "{requests_per_second: 0.01, burst: 2}", .store = {}, .binary = {}, .environment = {}});

@@ -36,7 +36,7 @@ FIELDS = {
     "security": ("type! description name in scheme bearerFormat flows openIdConnectUrl"),
 }
 # Fields of every answer, which no document needs to name.
-FRAMING = {"date", "content-type", "content-length", "connection"}
+FRAMING = {"date", "content-type", "content-length", "connection", "x-content-type-options"}  # on every answer, with nothing to say to a client
 
 
 class Document:

@@ -134,9 +134,9 @@ TEST(AnswerHead, WhenAFieldHoldsALineBreak_IsLeftOut) {
   Reply reply;
   reply.body = "x";
   reply.headers = {{"Location", "/a\r\nSet-Cookie: b"}, {"X-Bad\n", "1"}, {"X-Nul", "a\0b"s}, {"X-Good", "kept"}};
-  EXPECT_EQ(
-      answer_head(reply, {"id", "today", false}),
-      "HTTP/1.1 200 OK\r\nDate: today\r\nContent-Type: application/json\r\nContent-Length: 1\r\nX-Request-Id: id\r\nX-Good: kept\r\n\r\n");
+  EXPECT_EQ(answer_head(reply, {"id", "today", false}),
+            "HTTP/1.1 200 OK\r\nDate: today\r\nContent-Type: application/json\r\nContent-Length: 1\r\nX-Request-Id: id\r\n"
+            "X-Content-Type-Options: nosniff\r\nX-Good: kept\r\n\r\n");
 }
 
 TEST(DateText, IsTheDateOfRfc9110) {
