@@ -79,7 +79,10 @@ void LibraryThread::Runner::run() {
     mark(kOutside);
     lock.unlock();
     job.run();
-    job.run = nullptr;
+    lock.lock();
+    job.given_up = std::move(on_given_up);  // empty if take_late() has taken it
+    lock.unlock();
+    job = {};  // without the mutex: what its closures own, such as a set of detectors, may post when it is destroyed
     lock.lock();
     busy = false;
     state_.changed.notify_all();

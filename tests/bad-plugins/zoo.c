@@ -127,6 +127,12 @@ UNUSED static rw_status create_hangs_on_settings(const rw_host* host, const rw_c
   for (;;) pause();
 }
 
+/* With settings: has the process asked to end. */
+UNUSED static rw_status create_stops_on_settings(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  if (config.len > 2) kill(getpid(), SIGTERM);
+  return create_fine(host, call, config, out);
+}
+
 UNUSED static void* wait_for_ever(void* nothing) {
   for (;;) pause();
   return nothing;

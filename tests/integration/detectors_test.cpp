@@ -377,6 +377,15 @@ TEST_F(Hanging, AReloadThatHangsInCreate_IsLeftBySigterm) {
   EXPECT_THAT(service.log_text(), HasSubstr("everything acknowledged is on disk"));
 }
 
+TEST_F(Reload, ThatSigtermInterrupts_EndsWithTheProcess) {
+  ServiceProcess service{options(detectors_yaml("", "    - {key: zoo, library: stops_on_settings.so}\n"))};
+  configure(service, detectors_yaml("", "    - {key: zoo, library: stops_on_settings.so, settings: {repeats: 3}}\n"));
+  service.signal(SIGHUP);  // create sends SIGTERM, and its set is destroyed unused
+  EXPECT_EQ(service.wait_for_end(), 0) << service.log_text();
+  EXPECT_THAT(service.log_text(), HasSubstr("everything acknowledged is on disk"));
+  EXPECT_THAT(service.log_text(), Not(HasSubstr("the process ends without it")));
+}
+
 TEST_F(Hanging, AStartThatHangsInCreate_IsLeftBySigterm) {
   const TempFolder folder;
   const std::string config = folder.path() / "runwarden.yaml";

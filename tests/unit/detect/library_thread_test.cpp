@@ -52,6 +52,17 @@ TEST_F(LibraryThreadTest, JobsRunInTheirOrder_AndAreDoneWhenItHasFinished) {
   EXPECT_EQ(done.back(), 4) << "on the thread that posts it";
 }
 
+TEST_F(LibraryThreadTest, AJobMayOwnWhatPostsWhenItIsDestroyed) {
+  std::vector<std::string> done;
+  const auto posts_at_its_end = [&](const char* text) {
+    return std::shared_ptr<void>(nullptr, [&done, this, text](void*) { thread_.post({[&done, text] { done.emplace_back(text); }}); });
+  };
+  thread_.post({.run = [last = posts_at_its_end("run")] {}, .given_up = [last = posts_at_its_end("given up")](const std::string&) {}});
+  expect_jobs_to_run();  // after this other job, too
+  EXPECT_TRUE(thread_.finish(60'000));
+  EXPECT_THAT(done, ElementsAre("run", "given up"));
+}
+
 TEST_F(LibraryThreadTest, ACallThatTakesLong_IsNamedOnce) {
   thread_.post(stuck(DetectorCode::destroy));
   wait_until_inside();
