@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/mutex.h"
+#include "detect/abandoned_calls.h"
 #include "detect/detector_set.h"
 #include "detect/host_services.h"
 #include "detect/instance.h"
@@ -23,8 +24,8 @@ namespace runwarden::detect {
 
 // Calls that judge runs, or those that explain: apart, because whoever asks for explanations must not keep the detector from judging.
 struct CallKind {
-  std::string key;                              // in crash marks
-  std::shared_ptr<std::atomic<int>> abandoned;  // calls that have not returned, those of earlier sets included
+  std::string key;                            // in crash marks
+  std::shared_ptr<AbandonedCount> abandoned;  // calls that have not returned, those of earlier sets included
 };
 
 // A loaded detector, shared by all tenants.

@@ -75,8 +75,10 @@ std::optional<model::DetectorReport> Invocation::skipped() {
   report.key = instances_.detector->entry.key;
   report.status = why->status;
   report.reason = std::move(why->reason);
-  // Or else a detector whose calls never return would stay below the limit of failures.
-  if (report.status == DetectorStatus::timeout && !call_.explains()) note_failure(context_, *instances_.detector, report);
+  // Or else a detector whose calls never return would stay below the limit of failures. What is late once may still return.
+  const bool stuck =
+      report.status == DetectorStatus::timeout && begin_ns_ - kind().abandoned->since_ns() >= 2 * context_.deadline_ms * kNsPerMs;
+  if (stuck && !call_.explains()) note_failure(context_, *instances_.detector, report);
   return report;
 }
 
@@ -84,7 +86,7 @@ std::optional<CallResult> Invocation::why_skipped() const {
   const Detector& detector = *instances_.detector;
   if (detector.quarantine.active()) return CallResult{DetectorStatus::quarantined, detector.quarantine.reason()};
   if (auto reason = crash_reason()) return CallResult{DetectorStatus::quarantined, std::move(*reason)};
-  const int abandoned = *kind().abandoned;
+  const int abandoned = kind().abandoned->count();
   if (abandoned < kMaxAbandonedCalls) return std::nullopt;
   return CallResult{DetectorStatus::timeout,
                     std::to_string(abandoned) + " of its calls for other runs have not returned yet, so it was not called"};
@@ -152,13 +154,13 @@ model::DetectorReport Invocation::report(std::vector<model::Finding>& findings) 
 }
 
 void Invocation::abandon() {
-  ++*kind().abandoned;
+  kind().abandoned->abandoned(begin_ns_);
   instances_.abandon(worker_);
 }
 
 void Invocation::returned_after_abandon() {
   if (instance_ != nullptr) instances_.release(instance_);
-  --*kind().abandoned;
+  kind().abandoned->returned();
   if (!context_.log) return;
   const std::int64_t elapsed_ms = (context_.clock.monotonic_ns() - begin_ns_) / kNsPerMs;
   context_.log(LogLevel::warn,

@@ -42,7 +42,7 @@ class Invocation {
   void ask_for_explanation() { call_.ask_for_explanation(); }
 
   // The report of a detector that must be skipped; empty if it is to be called. Calls that explain are skipped with those that judge.
-  // A call that is skipped because earlier ones have not returned is one more failure. Call it once.
+  // A call that is skipped because earlier ones have not returned for twice the deadline is one more failure. Call it once.
   std::optional<model::DetectorReport> skipped();
   // When the call is abandoned, on the monotonic clock.
   std::int64_t due_ns() const { return begin_ns_ + (context_.deadline_ms + grace_ms(context_.deadline_ms)) * 1'000'000; }

@@ -61,8 +61,8 @@ std::string Loading::take_library(const LibraryFile& file, Detector& detector) c
   detector.sha256 = file.sha256;
   detector.abi = abi_text(**entry);
   for (CallKind* kind : {&detector.judging, &detector.explaining}) {
-    kind->abandoned = context_.abandoned_calls == nullptr ? std::make_shared<std::atomic<int>>(0)
-                                                          : context_.abandoned_calls->of(detector.sha256, kind->key);
+    kind->abandoned =
+        context_.abandoned_calls == nullptr ? std::make_shared<AbandonedCount>() : context_.abandoned_calls->of(detector.sha256, kind->key);
   }
   if (context_.earlier_crashes == EarlierCrashes::counted) note_crashes(detector);
   return {};

@@ -124,6 +124,19 @@ TEST_F(AbandonedCallsTest, WhenCallsNeverReturn_TheFifthRunQuarantinesTheDetecto
   EXPECT_EQ(evaluate(set, "something else").get().verdict.reports[0].status, DetectorStatus::fired);
 }
 
+TEST_F(AbandonedCallsTest, RunsMissedWhileCallsAreOnlyLate_AreNoFailuresOfIts) {
+  settings.quarantine_failures = 3;
+  settings.deadline_ms = 2000;
+  enable_key("zoo");
+  const auto set = loaded();
+  auto one = evaluate(set, sleep()), another = evaluate(set, sleep());
+  one.get();
+  another.get();
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(evaluate(set, "something else").get().verdict.reports[0].status, DetectorStatus::timeout);
+  EXPECT_EQ(set->list()[0].timeouts, 2U);
+  EXPECT_FALSE(set->list()[0].quarantined);
+}
+
 TEST_F(AbandonedCallsTest, WhileExplanationsStick_TheDetectorJudges) {
   settings.quarantine_failures = 5;
   enable_key("zoo");
