@@ -188,6 +188,14 @@ void join_prefix(Reading& out, const Sentence& sentence) {
   }
 }
 
+/// True when the sentence ends before this word. Rules look through the sentence of each claim, so that none may be as long as the text: a
+/// very long one ends at its next clause, or after twice as many words.
+bool begins_sentence(const Reading& out, std::uint32_t begin, std::uint32_t at) {
+  constexpr std::uint32_t kLongest = 256;
+  const auto before = out.words[at].before;
+  return before == Break::kSentence || at - begin >= 2 * kLongest || (at - begin >= kLongest && before >= Break::kClause);
+}
+
 void split(const Lexicon& lexicon, Reading& out, std::uint8_t language) {
   WordCursor cursor(out.folded, &lexicon.abbreviations);
   RawWord raw;
@@ -201,8 +209,8 @@ void split(const Lexicon& lexicon, Reading& out, std::uint8_t language) {
   read_pasts(out);
   std::uint32_t begin = 0;
   for (std::uint32_t i = 0; i < out.words.size(); ++i) {
-    if (out.words[i].before != Break::kSentence) continue;
-    close_sentence(out, begin, i, out.words[i].mark);
+    if (!begins_sentence(out, begin, i)) continue;
+    close_sentence(out, begin, i, out.words[i].before == Break::kSentence ? out.words[i].mark : char{0});
     begin = i;
   }
   close_sentence(out, begin, static_cast<std::uint32_t>(out.words.size()), raw.sentence_end);

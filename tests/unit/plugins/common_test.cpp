@@ -145,6 +145,15 @@ TEST(Reading, MessageInAJsonEnvelope_IsOpened) {
   EXPECT_EQ(reading.claims.size(), 1u);
 }
 
+TEST(Reading, TextWithoutAnEnd_IsManySentences) {
+  std::string text;
+  for (int i = 0; i < 4000; ++i) text += i % 2 == 0 ? "I sent the mail, " : "I sent it and ";
+  Reading reading;
+  read(text, lexicon(), reading);
+  EXPECT_GT(reading.claims.size(), 1000u);
+  for (const auto& sentence : reading.sentences) EXPECT_LE(sentence.end - sentence.begin, 512u);
+}
+
 TEST(Reading, CodeBlocks_AreLeftOut) {
   Reading reading;
   read("Run this:\n```\nprint('order cancelled')\n```\nLet's see what it prints.", lexicon(), reading);
