@@ -13,6 +13,7 @@ pkg_check_modules(PISTACHE REQUIRED IMPORTED_TARGET libpistache)
 find_package(simdjson REQUIRED)
 pkg_check_modules(LMDB REQUIRED IMPORTED_TARGET lmdb)
 pkg_check_modules(LIBPQ IMPORTED_TARGET libpq)  # without it there is no engine on PostgreSQL
+find_library(CLD2_LIBRARY cld2 REQUIRED)
 pkg_check_modules(UTF8PROC REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(LZ4 REQUIRED IMPORTED_TARGET liblz4)
 pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)

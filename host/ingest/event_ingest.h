@@ -54,7 +54,7 @@ class EventIngest {
   IngestAnswer open_answer(const Job& job, const store::Buffered& buffered) const;
   IngestAnswer as_ended(const Job& job, const store::Buffered& buffered) const;
   IngestAnswer as_ended_by_another(const Job& job, const store::Buffered& buffered) const;
-  // The whole run: in that revision, or as it is now.
+  // The run in that revision, or as it is now: whole for a key that may read, else what was found.
   IngestAnswer as_it_stands(const Job& job, std::optional<std::uint32_t> revision = std::nullopt) const;
 
   Parts parts_;

@@ -951,11 +951,7 @@ bool Reading::understood(std::string_view text) const {
   return spelled <= kFewWords ? known > 0 || spelled == 0 : known * kUnknownToOne >= spelled;
 }
 
-bool Reading::plainly_understood(std::string_view text) const {
-  constexpr std::size_t kFewWords = 3;
-  constexpr std::size_t kShort = 12;
-  constexpr std::size_t kUnknownToOne = 3;
-  if (!understood(text)) return false;
+Reading::Known Reading::known_in_one_language() const {
   std::array<std::size_t, Vocabulary::kMostLanguages> known{};
   std::size_t spelled = 0;
   for (const auto& word : words) {
@@ -964,7 +960,16 @@ bool Reading::plainly_understood(std::string_view text) const {
     if (!word.known()) continue;
     for (auto rest = word.entry->languages; rest != 0; rest &= rest - 1) ++known[static_cast<std::size_t>(std::countr_zero(rest))];
   }
-  return spelled <= kFewWords || spelled > kShort || *std::max_element(known.begin(), known.end()) * kUnknownToOne >= spelled;
+  return {*std::max_element(known.begin(), known.end()), spelled};
+}
+
+bool Reading::plainly_understood(std::string_view text) const {
+  constexpr std::size_t kFewWords = 3;
+  constexpr std::size_t kShort = 12;
+  constexpr std::size_t kUnknownToOne = 3;
+  if (!understood(text)) return false;
+  const auto [known, spelled] = known_in_one_language();
+  return spelled <= kFewWords || spelled > kShort || known * kUnknownToOne >= spelled;
 }
 
 bool denies_of_self(const Reading& reading) {

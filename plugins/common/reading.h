@@ -68,6 +68,12 @@ struct Reading {
   /// False when `text`, which this reads, is in a language that the lexicon does not have: it knows hardly any words, or more words have
   /// diacritics than in any language that it has. Linear.
   [[nodiscard]] bool understood(std::string_view text) const;
+  /// How many words the language that knows most of them knows, and how many there are: without figures and single letters.
+  struct Known {
+    std::size_t words = 0;
+    std::size_t of = 0;
+  };
+  [[nodiscard]] Known known_in_one_language() const;
   /// Also false for a short text when every language knows less than a third of its words: too little to tell an action from its denial.
   [[nodiscard]] bool plainly_understood(std::string_view text) const;
   /// True when a participle or infinitive may end a clause, far from its auxiliary.

@@ -170,13 +170,14 @@ bool Recovery::is_plural(std::string_view word, const WordEntry& entry) const {
   return singular != nullptr && singular->verb == entry.verb;
 }
 
-/// False for names such as "x1", "_" and "tool_3": a number, or letters that form no word.
+/// False for names such as "x1", "_", "func_12" and "handler": a number, letters that form no word, or words that any tool may be called
+/// by.
 bool Recovery::has_telling_word(const std::vector<std::string>& words) const {
   constexpr std::size_t kShortest = 3;
   const auto numbered = [](const std::string& word) { return has_digit(word); };
   const bool counted = std::any_of(words.begin(), words.end(), numbered);
   return std::any_of(words.begin(), words.end(), [&](const std::string& word) {
-    if (numbered(word)) return false;
+    if (numbered(word) || among(word, words_->meaningless_words)) return false;
     const auto* entry = lexicon_->find(word);
     const bool generic = entry != nullptr && (entry->cues & kCueAnyPurpose) != 0;
     return generic ? !counted : word.size() > kShortest;

@@ -66,6 +66,7 @@ ToolWords::ToolWords(const Vocabulary& vocabulary)
       changing_prefixes(vocabulary.words(Key::kChangingPrefixes)),
       query_members(vocabulary.words(Key::kQueryMembers)),
       thinking_words(vocabulary.words(Key::kThinkingWords)),
+      meaningless_words(vocabulary.words(Key::kMeaninglessToolWords)),
       text_envelopes(vocabulary.words_of({Key::kEnvelopeMembers, Key::kTextEnvelopeMembers})),
       calls(vocabulary) {}
 

@@ -32,6 +32,7 @@ struct ToolWords {
   std::vector<std::string> changing_prefixes;  // "check out"
   std::vector<std::string> query_members;      // "q"
   std::vector<std::string> thinking_words;     // "think"
+  std::vector<std::string> meaningless_words;  // "func"
   NameSet text_envelopes;                      // "result": a member that may hold an answer as a text
   CallNames calls;
 };

@@ -142,7 +142,10 @@ void collect_value(std::string_view key, std::string_view text, const CallNames&
 
 void collect_call_entities(std::string_view input, const CallNames& names, std::vector<CallEntity>& out) {
   out.clear();
-  if (!looks_like_json(input)) return;
+  if (!looks_like_json(input)) {
+    if (const auto text = trim(input); is_id(text)) out.push_back({EntityKind::kId, text, text, false});
+    return;
+  }
   JsonScanner cursor(trim(input));
   std::string_view key;
   for (auto token = cursor.next(); token != Token::kBad && token != Token::kEnd && out.size() < kMostEntities; token = cursor.next()) {

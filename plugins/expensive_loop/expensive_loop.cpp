@@ -16,7 +16,7 @@ constexpr std::int64_t kDefaultRepeats = 3;
 constexpr std::int64_t kHighFrom = 6;
 constexpr std::int64_t kMostScored = 6;
 constexpr std::size_t kLongestCycle = 4;
-constexpr std::size_t kMostEvidence = 10;
+constexpr std::size_t kMostEvidence = 32;  // no host takes more
 constexpr std::size_t kFreshDigits = 5;
 constexpr double kMostCostUsd = 1e9;  // a larger figure is not a cost, and the summary does not mention spend
 

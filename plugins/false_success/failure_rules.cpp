@@ -17,7 +17,7 @@ constexpr SettingsForm kForm{kProperties, kRules};
 
 }  // namespace
 
-FailureRules::FailureRules(const Settings& settings) {
+FailureRules::FailureRules(const Settings& settings) : other_language(settings.vocabulary().languages()) {
   lexicon = make_lexicon(settings);
   settings.vocabulary().each(Key::kActionVerbs, [&](std::string_view verb, auto language) { (void)lexicon.add_verb(verb, language); });
   settings.vocabulary().each(Key::kActionGroups, [&](std::string_view group, auto) { lexicon.add_group(group); });

@@ -13,6 +13,7 @@
 #include "evidence/disclaimers.h"
 #include "evidence/outcome_words.h"
 #include "evidence/program_end.h"
+#include "text/other_language.h"
 
 namespace runwarden::plugins {
 
@@ -31,6 +32,7 @@ struct FailureRules {
   OutcomeWords outcome_words;
   ProgramWords program_words;
   Disclaimers disclaimers;
+  OtherLanguage other_language;
   std::vector<std::string> hard_words;
   std::vector<std::string> withheld_words;
   std::vector<std::string> alert_classes;

@@ -222,9 +222,22 @@ Verdict FalseSuccess::evaluate(const RunView& run) {
     verdict.cannot_tell = "no final text and no success: send outcomeSummary, a model step's outputSummary, or success";
     return verdict;
   }
-  if (!judge(run, verdict)) return verdict;
-  if (rules_.weighed) weigh(run, verdict);
+  if (judge(run, verdict) && rules_.weighed) weigh(run, verdict);
+  if (rules_.no_claim) drop_unread(run, verdict);
   return verdict;
+}
+
+/// A language that is not read may have words that look known. Without a message, the request tells the language. Few words may look like
+/// another language: not where one that is read has nearly all of them.
+void FalseSuccess::drop_unread(const RunView& run, Verdict& verdict) {
+  if (verdict.findings.empty()) return;
+  const auto message = find_final_message(run, rules_.lexicon, scene_.scratch);
+  const auto known = scene_.scratch.known_in_one_language();
+  if (message.found && 3 * known.words > 2 * known.of) return;
+  if (!rules_.other_language.holds(message.found ? message.text : run.user_request)) return;
+  const auto step = verdict.findings.front().primary_step;
+  verdict.findings.clear();
+  verdict.suppress("no_claim", step, "the final message is in a language without a vocabulary");
 }
 
 /// Judges a run in which no step failed by its form.
@@ -348,8 +361,8 @@ double FalseSuccess::confidence_by_words(const RunView& run, const FailedStep& f
   if (tells_trouble_beside(run)) return kDoubtful;
   // "A cute avatar", where the retry that went through made a plain one, claims what failed.
   const bool contradicted = step.kind == Kind::kTool && failed.recovered && claims_.mentions_undone_value(step, true);
-  if (step.kind == Kind::kTool &&
-      (claims_.tells_hindrance(scene_.recovery.meaning(step.name)) || (!contradicted && claims_.has_word_of_reason(run, step))))
+  if (step.kind == Kind::kTool && (claims_.tells_hindrance(scene_.recovery.meaning(step.name)) || claims_.tells_status(run, step) ||
+                                   (!contradicted && claims_.has_word_of_reason(run, step))))
     return kDoubtful;
   if (step.kind != Kind::kTool) return scene_.flag_only ? kByFlag : kInGeneral;
   const auto& tool = scene_.recovery.meaning(step.name);

@@ -76,6 +76,7 @@ class FalseSuccess {
   [[nodiscard]] FinalMessage claim_after(const RunView& run, std::size_t step, const ToolMeaning& tool, bool any_verb);
   [[nodiscard]] FinalMessage claim_after_no_op(const RunView& run, const FailedStep& failed);
   void find_standing_claims(const RunView& run, Verdict& verdict);
+  void drop_unread(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool judge(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool judge_outcomes(const RunView& run, Verdict& verdict);
   void judge_without_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);

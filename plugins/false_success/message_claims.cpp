@@ -360,6 +360,22 @@ bool MessageClaims::used_since(const RunView& run, const StepView& step, std::st
   });
 }
 
+bool MessageClaims::tells_status(const RunView& run, const StepView& step) {
+  constexpr std::size_t kDigits = 3;
+  std::string told = std::to_string(step.http_status) + " " + std::string(quote(failure_text(step)));
+  fold(told, scene_.folded);
+  WordCursor cursor(scene_.folded);
+  for (RawWord word; cursor.next(word);) {
+    const bool status = word.text.size() == kDigits && (word.text[0] == '4' || word.text[0] == '5') &&
+                        std::all_of(word.text.begin(), word.text.end(), is_digit);
+    if (!status || step.input.find(word.text) != std::string_view::npos || run.user_request.find(word.text) != std::string_view::npos)
+      continue;
+    const auto repeats = [&](const ReadWord& said) { return said.text == word.text; };
+    if (std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), repeats)) return true;
+  }
+  return false;
+}
+
 bool MessageClaims::has_word_of_reason(const RunView& run, const StepView& step) {
   constexpr std::size_t kTelling = 6, kBesideTool = 4;
   std::vector<std::string> tool;

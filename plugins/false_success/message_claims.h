@@ -52,6 +52,8 @@ class MessageClaims {
   [[nodiscard]] bool tells_undone_value(const StepView& step);
   /// True when the final message repeats a code or number of the failure: "I got a 502 and stopped."
   [[nodiscard]] bool tells_failure(const RunView& run, const StepView& step);
+  /// True when it repeats the HTTP status of the failure, which neither the request nor the call has.
+  [[nodiscard]] bool tells_status(const RunView& run, const StepView& step);
   /// True when the message only says what prevented the deed: "Refund blocked."
   [[nodiscard]] bool tells_hindrance(const ToolMeaning& tool) const;
   /// Indexes the words of the sentences in which the final message states facts: no questions, conditions or denials, and nothing that is

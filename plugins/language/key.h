@@ -197,6 +197,7 @@ enum class Key : std::uint8_t {
   kIdNames,
   kAmountNames,
   kClientIdWords,
+  kMeaninglessToolWords,
   kWrapperWords,
   kWrappedNameMembers,
   kWrappedArgumentMembers,

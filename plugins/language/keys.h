@@ -232,6 +232,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       names(kIdNames, "id_names"),
       names(kAmountNames, "amount_names"),
       names(kClientIdWords, "client_id_words"),
+      names(kMeaninglessToolWords, "meaningless_tool_words"),
       names(kWrapperWords, "wrapper_words"),
       names(kWrappedNameMembers, "wrapped_name_members"),
       names(kWrappedArgumentMembers, "wrapped_argument_members"),

@@ -35,6 +35,20 @@ TEST(SchemaGhost, PlainAnswerForALookUpThatAloneRanAndFailed_IsMadeUp) {
   EXPECT_EQ(judged("From what I know, the capital of Denmark is Copenhagen.", true), 0u);
 }
 
+TEST(SchemaGhost, InventedIdAsAToolsInput_UnderAnyNameOfAThing) {
+  for (const char* input :
+       {R"({"flight_id":"HAT902"})", R"({"flight":"HAT902"})", R"({"reference":"HAT902"})", R"({"ticket":"HAT902"})", "HAT902"}) {
+    const auto judged = [&](std::string_view found) {
+      RunBuilder run;
+      run.request("Book me the first flight to Lisbon").tool("search_flights", R"({"to":"Lisbon"})", found);
+      return judge(run.tool("book_flight", input, R"({"status":"booked"})").model("You are on the first flight to Lisbon."))
+          .findings.size();
+    };
+    EXPECT_EQ(judged("[]"), 1u) << input;
+    EXPECT_EQ(judged(R"([{"flight":"HAT902"}])"), 0u) << input;
+  }
+}
+
 TEST(SchemaGhost, ThingThatNoOutputShows_WasNotFound) {
   const auto judged = [](std::string_view seen, std::string_view said, std::string_view next, std::string_view first = "You see nothing.") {
     RunBuilder run;
