@@ -34,10 +34,11 @@ std::string unexpected_arguments(const CLI::App& app) {
   const std::vector<std::string> extras = app.remaining(true);
   std::string text = extras.size() == 1 ? "The following argument was not expected:" : "The following arguments were not expected:";
   for (const std::string& one : extras) text += " " + one;
+  const CLI::App* last = &app;  // of the commands that were recognized
+  while (!last->get_subcommands().empty()) last = last->get_subcommands().front();
   std::vector<std::string> names;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
-  const bool any = !app.get_subcommands().empty();
-  const std::string likely = any || extras.empty() ? std::string() : likely_name(extras.front(), names);
+  for (const CLI::App* command : last->get_subcommands([](const CLI::App*) { return true; })) names.push_back(command->get_name());
+  const std::string likely = likely_name(extras.front(), names);
   return text + (likely.empty() ? "" : "; the nearest command is " + likely) + "\nRun with --help for more information.\n";
 }
 
@@ -71,19 +72,14 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, Conte
   try {
     app.parse(argc, argv);
     return std::nullopt;
-  } catch (const CLI::ExtrasError&) {
-    context.err << unexpected_arguments(app);
-    return kUsage;
-  } catch (const CLI::Success& asked) {  // --help or --version, which CLI11 answers before it looks at the rest
-    if (!app.remaining(true).empty()) {
+  } catch (const CLI::ParseError& end) {
+    // CLI11 looks at --help, --version, and what is missing or wrong before it looks at what it does not know.
+    if (app.remaining_size(true) > 0) {
       context.err << unexpected_arguments(app);
       return kUsage;
     }
-    app.exit(asked, context.out, context.err);
-    return context.finish();
-  } catch (const CLI::ParseError& fault) {
-    app.exit(fault, context.out, context.err);
-    return kUsage;
+    app.exit(end, context.out, context.err);
+    return end.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success) ? context.finish() : kUsage;
   }
 }
 

@@ -9,8 +9,10 @@
 #include "base/json_text.h"
 #include "base/nearest_names.h"
 #include "base/time_text.h"
+#include "base/utf8.h"
 #include "cli/command_store.h"
 #include "cli/key_transfer.h"
+#include "cli/list_option.h"
 #include "cli/table.h"
 #include "config/core_types.h"
 
@@ -203,7 +205,8 @@ int rotate(Context& context, const std::string& given, std::int64_t overlap_ms) 
 std::string check_name(const std::string& name) {
   if (name.empty() || name.size() > kMaxNameBytes) return "expected 1 to 256 bytes";
   const bool control = std::any_of(name.begin(), name.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
-  return control ? "control characters are not allowed" : "";
+  if (control) return "control characters are not allowed";
+  return utf8_fault(name) < name.size() ? "expected UTF-8 text; check the encoding of the terminal or script" : "";
 }
 
 std::string check_lifetime(const std::string& text) {
@@ -229,11 +232,9 @@ void add_create(CLI::App& keys, Context& context) {
       ->type_name("NAME")
       ->check(check_name)
       ->capture_default_str();
-  command->add_option("--scopes", options->scopes, "ingest, read, manage or several: --scopes ingest,read; default ingest")
+  add_list_option(*command, "--scopes", options->scopes, {"ingest", "read", "manage"})
       ->type_name("SCOPES")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"ingest", "read", "manage"}));
+      ->description("ingest, read, manage or several: --scopes ingest,read; default ingest");
   command->add_option("--expires", options->expires, "When it expires, such as 90d; default never")
       ->type_name("DURATION")
       ->check(check_lifetime);

@@ -8,6 +8,7 @@
 
 #include "cli/command_store.h"
 #include "cli/line_counts.h"
+#include "cli/list_option.h"
 #include "cli/loaded_detectors.h"
 #include "cli/maintenance_command.h"
 #include "cli/ordered_work.h"
@@ -254,13 +255,9 @@ void add_replay(CLI::App& app, Context& context) {
   command->add_option("--candidate", options->candidate, "Judge with this configuration's detectors and settings; default --config")
       ->type_name("FILE");
   command->add_option("--detector", options->detector, "Compare only this one")->type_name("KEY");
-  command
-      ->add_option("--fail-on", options->fail_on,
-                   "Differences that make the exit code 1: new, lost, changed, status, or none; default new,lost")
+  add_list_option(*command, "--fail-on", options->fail_on, {"new", "lost", "changed", "status", "none"})
       ->type_name("KINDS")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(CLI::IsMember({"new", "lost", "changed", "status", "none"}));
+      ->description("Differences that make the exit code 1: new, lost, changed, status, or none; default new,lost");
   add_report_options(*command, options->report, ReportFormat::text);
   command->add_option("--threads", options->threads, "Number of runs judged in parallel; 0: one per core; default 1")
       ->type_name("N")
