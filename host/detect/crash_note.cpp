@@ -225,7 +225,7 @@ std::optional<model::CrashMark> CrashNote::read(const std::filesystem::path& fil
 }
 
 Status CrashNote::watch(const std::filesystem::path& file) {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
   // Written now, so that the disk space is there when it is needed.
   const Note empty;
   if (fd < 0 || ::pwrite(fd, &empty, sizeof empty, 0) != sizeof empty) {

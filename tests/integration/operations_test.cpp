@@ -94,6 +94,17 @@ TEST(Operations, Sigterm_AnswersWhatIsInFlightAndExitsZero) {
   EXPECT_EQ(service.get("/v1/runs/in-flight", key).status, 200);
 }
 
+TEST(Operations, TheStoresFiles_AreForTheirOwnerOnly) {
+  ServiceProcess service;
+  ASSERT_EQ(service.post("/v1/ingest/runs", service.make_key(), "{}").status, 201);
+  using std::filesystem::perms;
+  ASSERT_TRUE(std::filesystem::exists(service.folder() / "data" / "crash.note"));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(service.folder() / "data")) {
+    if (!entry.is_regular_file() || entry.path().extension() == ".so") continue;  // copies of libraries are in a folder of mode 0700
+    EXPECT_EQ(entry.status().permissions() & (perms::group_all | perms::others_all), perms::none) << entry.path();
+  }
+}
+
 TEST(Operations, ASecondServiceOnTheStoreOrTheAddress_DoesNotStart) {
   ServiceProcess service;
   const CommandResult same_store = run_command({runwarden_binary(), "serve", "--config", service.config_path()}, {}, 20);

@@ -35,7 +35,7 @@ std::string DamageNote::read(const std::filesystem::path& folder) {
 }
 
 void DamageNote::write(const std::filesystem::path& folder, const std::string& why) {
-  const int file = ::open(place(folder).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0640);
+  const int file = ::open(place(folder).c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file < 0) return;
   give_to_owner_of(folder, file);
   const std::string text = identity(folder) + "\n" + why + "\n";

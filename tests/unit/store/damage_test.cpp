@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "maintenance_store.h"
+#include "store/lmdb/damage_note.h"
 #include "support/files.h"
 
 namespace runwarden::store {
@@ -52,6 +53,12 @@ class Damage : public MaintenanceTest {
   std::vector<std::string> damage_;
   std::vector<std::string> begun_anew_;
 };
+
+TEST_F(Damage, ItsNote_IsForTheOwnerOnly) {
+  fs::create_directory(path_);
+  DamageNote::write(path_, "page 7 is damaged");
+  EXPECT_EQ(fs::status(path_ / "damage.note").permissions(), fs::perms::owner_read | fs::perms::owner_write);
+}
 
 TEST_F(Damage, FolderThatHeldNoStore_GetsOne) {
   fs::create_directory(path_);
