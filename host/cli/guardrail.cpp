@@ -53,8 +53,8 @@ int draft(Context& context, const DraftOptions& options) {
 // Reports a bad argument as wrong usage, because exit code 1 means that a run was caught.
 int refuse(Context& context, const std::string& where, const Error& error) {
   context.err << where << ": " << error.detail << "\n";
-  for (const FieldFault& fault : error.faults)
-    context.err << "  " << (fault.pointer.empty() ? "/" : fault.pointer) << ": " << fault.detail << "\n";
+  for (std::size_t i = 1; i < error.faults.size(); ++i)  // the detail has the first
+    context.err << "  " << (error.faults[i].pointer.empty() ? "/" : error.faults[i].pointer) << ": " << error.faults[i].detail << "\n";
   return kUsage;
 }
 

@@ -126,6 +126,19 @@ TEST_F(Guardrail, AnAcceptedDraft_IsAPolicyRevisionAndAChange) {
       << "what was accepted can be checked";
 }
 
+TEST_F(Guardrail, Check_TellsEachFaultOnce) {
+  const std::string no_draft = file("passwd", "root:x:0:0");
+  const CommandResult refused = check({no_draft, file("run.json", "{}")});
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_EQ(refused.err, no_draft + ": the draft itself: expected an object, got \"root:x:0:0\"\n");
+  const std::string draft = file("draft.json", R"({"format": "guardrail/1", "name": "d", "point": "before_reply",)"
+                                               R"( "if": {"call": {"tool": "t"}}, "then": {"action": "block", "say": "no"}})");
+  const std::string run = file("bad.json", R"({"steps": 3, "userRequestText": 5})");
+  EXPECT_EQ(check({draft, run}).err, run +
+                                         ": 2 faults found; the first: /steps must be an array of objects, got a number\n"
+                                         "  /userRequestText: must be a string, got a number\n");
+}
+
 TEST_F(Guardrail, TheCommand_WritesTheSameDraft) {
   post(refund_run("bad", "Your refund has been processed."));
   const std::string id = failure()["failureId"];
