@@ -304,7 +304,7 @@ class DetectorsReader {
               {entry.key, entry.library.value_or(entry.key + ".so"), std::move(json), entry.optional, entry.location.text(), entry.mode});
       if (!entry.off) settings_.locations.note("", entry.key, entry.settings);
     }
-    if (out_.entries.empty()) {
+    if (out_.entries.empty() && reading_.faults.empty()) {  // a fault may be why there is none
       settings_.detector_warnings.push_back(
           "no detector is enabled: runs are stored but not judged; add entries to detectors.enabled or files to "
           "detectors.include");

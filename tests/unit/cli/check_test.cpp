@@ -12,6 +12,7 @@ namespace runwarden::cli {
 namespace {
 
 using testing::HasSubstr;
+using testing::StartsWith;
 using Json = nlohmann::json;
 
 TEST(Check, WhenAllIsWell_PrintsTheTableOfDetectors) {
@@ -231,6 +232,19 @@ TEST(Check, WithoutDetectors_Warns) {
   EXPECT_THAT(ended.err, HasSubstr("warning: no detector is enabled"));
   EXPECT_THAT(program.run({"analyze", "--config", config}, "{}").err, HasSubstr("warning: no detector is enabled"));
   EXPECT_THAT(program.run({"keys", "list", "--config", config}).err, testing::Not(HasSubstr("warning"))) << "it judges nothing";
+}
+
+TEST(Check, WhenAFaultLeavesNoDetector_TellsOnlyTheFault) {
+  const Program program;
+  const std::string no_mapping = program.folder().write("list.yaml", "- 1\n");
+  const Ended root = program.run({"check", "--config", no_mapping});
+  EXPECT_EQ(root.code, 1);
+  EXPECT_THAT(root.err, StartsWith("config: " + no_mapping + ":1:1: expected a mapping"));
+  std::filesystem::create_directory(program.folder().path() / "zoo.yaml");  // which is no file
+  const std::string config = program.folder().write("c.yaml", "store: {path: store}\ndetectors: {include: [zoo.yaml]}\n");
+  const Ended drop_in = program.run({"check", "--config", config});
+  EXPECT_EQ(drop_in.code, 1);
+  EXPECT_THAT(drop_in.err, StartsWith("config: " + (program.folder().path() / "zoo.yaml").string() + ": cannot read the file: "));
 }
 
 TEST(Check, TakesTheEnvironmentIntoAccount) {
