@@ -128,9 +128,9 @@ std::optional<IngestAnswer> EventIngest::answered_before(const std::shared_ptr<J
   // Final events leave no run open.
   const bool room = job->final || parts_.buffer.open_count() < parts_.max_open_runs;
   if (room || parts_.store.find_run(job->request.tenant, job->events.run_id)) return std::nullopt;
-  const std::string limit = "buffer.max_open_runs (" + std::to_string(parts_.max_open_runs) + ")";
-  return refused(
-      {Code::unavailable, limit + " runs are open; resolve some with \"final\": true, or raise the limit", {}, {}, kOpenRunsRetryS});
+  Error full = too_many_open_runs(parts_.max_open_runs, kOpenRunsRetryS);
+  full.detail += "; a request with \"final\": true needs no room";
+  return refused(std::move(full));
 }
 
 void EventIngest::buffer(const std::shared_ptr<Job>& job) {

@@ -50,6 +50,15 @@ IngestAnswer not_stored(store::WriteResult result) {
       {Code::internal, "the request could not be processed; retry it, and contact the operator if the problem persists", {}, {}});
 }
 
+Error too_many_open_runs(std::uint64_t limit, int retry_after_s) {
+  return {Code::unavailable,
+          "buffer.max_open_runs (" + std::to_string(limit) +
+              ") runs are open, those of all tenants together; retry later, or ask the operator to raise the limit",
+          {},
+          {},
+          retry_after_s};
+}
+
 Error queue_full() {
   return {Code::unavailable, "the store's write queue is full; nothing was stored, retry in a moment", {}, {}};
 }

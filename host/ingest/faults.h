@@ -21,6 +21,8 @@ Error idempotency_conflict();
 Error no_room(std::string why);
 // The store cannot be reached right now.
 Error store_away(std::string why);
+// The sender's own runs may be none of those that are open.
+Error too_many_open_runs(std::uint64_t limit, int retry_after_s);
 // The write queue is full for the moment.
 Error queue_full();
 // The answer does not fit into its share of limits.max_reply_bytes.

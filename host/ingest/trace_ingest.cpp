@@ -129,8 +129,7 @@ std::optional<Error> TraceIngest::refuse_over_limit(const IngestRequest& request
   const auto is_new = [&](const auto& trace) { return !parts_.store.run_head(request.tenant, trace.first, std::nullopt); };
   const auto fresh = static_cast<std::uint64_t>(std::count_if(traces.begin(), traces.end(), is_new));
   if (fresh == 0 || parts_.buffer.open_runs().count + fresh <= parts_.max_open_runs) return std::nullopt;
-  const std::string limit = "buffer.max_open_runs (" + std::to_string(parts_.max_open_runs) + ")";
-  return Error{Code::unavailable, limit + " runs are open; wait for some to resolve, or raise the limit", {}, {}, kRetryS};
+  return too_many_open_runs(parts_.max_open_runs, kRetryS);
 }
 
 // [writer]

@@ -1,9 +1,11 @@
 // Runs that stream in: buffered, resolved once, reopened; over real HTTP with the real plugins.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 
 #include <nlohmann/json.hpp>
 
+#include "support/otlp.h"
 #include "support/service_process.h"
 
 namespace runwarden::test {
@@ -252,6 +254,22 @@ TEST(OpenRuns, AsManyAsMayBe_DoNotKeepARunFromEndingAtOnce) {
   EXPECT_EQ(post("open", false), 202);
   EXPECT_EQ(post("no-room", false), 503);
   EXPECT_EQ(post("ends-at-once", true), 201);
+}
+
+TEST(OpenRuns, OfAnotherTenant_AreNotLeftToTheSenderToEnd) {
+  ServiceProcess service(
+      {.yaml = "buffer: {max_open_runs: 1}\n", .server = {}, .limits = "{}", .store = {}, .binary = {}, .environment = {}});
+  const std::string body = json({{"runId", "r"}, {"events", {kRefundFailed}}}).dump();
+  ASSERT_EQ(service.post("/v1/ingest/events", service.make_key("acme"), body).status, 202);
+  const std::string other = service.make_key("other");
+  const HttpAnswer events = service.post("/v1/ingest/events", other, body);
+  EXPECT_EQ(events.status, 503);
+  const std::string why =
+      "buffer.max_open_runs (1) runs are open, those of all tenants together; retry later, or ask the operator to raise the limit";
+  EXPECT_EQ(json::parse(events.body)["detail"], why + "; a request with \"final\": true needs no room");
+  const HttpAnswer spans = service.post("/v1/ingest/otlp/v1/traces", other, otlp_json({OtlpSpan{}}));
+  EXPECT_EQ(spans.status, 503);
+  EXPECT_THAT(spans.body, testing::HasSubstr(why));
 }
 
 TEST_F(Events, EventsThatFillTwoRevisions_AreAnsweredWithTheSecond) {
