@@ -86,6 +86,20 @@ class Reviews : public testing::Test {
   std::string key_;
 };
 
+TEST_F(Reviews, GroupOfFalseAlarms_IsThatOfTheOneThatIsCountedAgain) {
+  const json failures[] = {ingest(refund_run("z0")), ingest(refund_run("z1"))};
+  for (const json& one : failures) {
+    for (const json& each : failures) review(each, "false_alarm");
+    EXPECT_EQ(remove(path_of(one) + "/review").status, 204);
+    const json group = this->group();
+    EXPECT_EQ(group["count"], 1);
+    EXPECT_EQ(group["firstSeen"], one["detectedAt"]);
+    EXPECT_EQ(group["lastSeen"], one["detectedAt"]);
+    const CommandResult verified = service_.cli({"verify"});
+    EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
+  }
+}
+
 TEST_F(Reviews, AReviewedFailure_BearsItsReviewWhereverItIsShown) {
   const json failure = ingest(refund_run("r1"));
   ASSERT_FALSE(failure.contains("review"));

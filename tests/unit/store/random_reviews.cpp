@@ -123,12 +123,16 @@ void RandomReviews::expect_as_counted(Store& store, model::TenantId tenant) cons
   std::set<model::RecordKey> runs;
   for (const auto& one : store.runs(tenant, run_query).items) runs.insert(one.key);
   std::map<std::string, std::uint64_t> count;
+  std::map<std::string, std::int64_t> first_ms;
+  std::map<std::string, std::int64_t> last_ms;
   std::map<std::string, std::uint64_t> of_detector;
   std::map<std::string, std::set<model::RecordKey>> affected;
   std::set<model::RecordKey> any;
   for (const auto& one : store.failures(tenant, query).items) {
     if (one.reviewed == model::ReviewVerdict::false_alarm) continue;
     ++count[one.fingerprint];
+    first_ms[one.fingerprint] = one.key.time_ms;  // listed newest first
+    last_ms.try_emplace(one.fingerprint, one.key.time_ms);
     ++of_detector[one.detector_key];
     if (!runs.contains(one.run)) continue;
     affected[one.fingerprint].insert(one.run);
@@ -139,6 +143,10 @@ void RandomReviews::expect_as_counted(Store& store, model::TenantId tenant) cons
   for (const std::string fingerprint : {"a", "b", "c"}) {
     const auto found = groups.find_cluster(tenant, model::cluster_id(model::cluster_key(fingerprint)));
     EXPECT_EQ(found ? found->count : 0, count[fingerprint]) << fingerprint;
+    if (found && found->count > 0) {
+      EXPECT_LE(found->first_ms, first_ms[fingerprint]) << fingerprint;
+      EXPECT_EQ(found->last_ms, last_ms[fingerprint]) << fingerprint;
+    }
     EXPECT_EQ(groups.count_affected(tenant, Subject::of_cluster(model::cluster_key(fingerprint)), all), affected[fingerprint].size())
         << fingerprint;
     EXPECT_EQ(store.count_failures(tenant, fingerprint, kBeginningMs, kEndMs), count[fingerprint]) << fingerprint;

@@ -209,6 +209,46 @@ TEST_P(Reviews, GroupOfFalseAlarms_ReturnsWhenOneIsNoneAfterAll) {
   EXPECT_EQ(state("a"), "ongoing");
 }
 
+TEST_P(Reviews, GroupOfFalseAlarms_BeginsAndEndsWithWhatIsCountedAgain) {
+  std::vector<model::FailureRecord> all;
+  for (int i = 0; i < 3; ++i) {
+    all.push_back(failure("a", "a summary of " + std::to_string(i)));
+    run({all.back()});
+    clock_.advance_ms(kHour);
+  }
+  const auto expect_only = [&](const model::FailureRecord& one) {
+    const auto group = *cluster("a");
+    const std::int64_t at = one.key.time_ms;
+    EXPECT_EQ(std::tuple(group.count, group.first_ms, group.last_ms), std::tuple(1U, at, at)) << one.id;
+  };
+  for (const std::vector<int>& order : {std::vector{0, 1, 2}, {2, 1, 0}, {1, 2, 0}}) {
+    for (const auto& one : all) {
+      for (const int i : order) review(all[i], ReviewVerdict::false_alarm);
+      review(one, ReviewVerdict::none);
+      expect_only(one);
+    }
+  }
+  for (const auto& one : all) review(one, ReviewVerdict::false_alarm);
+  reopen();
+  run({failure("a", "another one")});
+  expect_only(store_->failures(kTenant, {}).items.front());
+}
+
+TEST_P(Reviews, GroupWhoseFirstFailureExpired_StaysAsOldWhenItsOthersAreFalseAlarms) {
+  const std::int64_t first_ms = clock_.wall_ms();
+  run({failure("a")});
+  clock_.advance_ms(10 * kDay);
+  const auto second = failure("a");
+  run({second});
+  Retention retention;
+  retention.failures_before_ms = clock_.wall_ms();
+  store_->expire(retention, 100);
+  review(second, ReviewVerdict::false_alarm);
+  EXPECT_EQ(cluster("a")->count, 0U);
+  run({failure("a", "another one")});
+  EXPECT_EQ(cluster("a")->first_ms, first_ms);
+}
+
 TEST_P(Reviews, WhatPeopleIgnored_StaysTheirs) {
   const auto one = failure("a");
   run({one});
