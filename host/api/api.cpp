@@ -241,9 +241,9 @@ class TriageRequestHandler final : public RequestHandler {
         [pending, tenant](std::size_t) {
           try {
             pending->parts.ingest.triage.take(std::move(pending->request), pending->cluster_id,
-                                              [pending, tenant](std::optional<Result<model::Cluster>> cluster) {
-                                                if (!cluster) return pending->responder.hang_up();
-                                                send_reply(pending, tenant, std::move(*cluster));
+                                              [pending, tenant](std::optional<Result<Triaged>> triaged) {
+                                                if (!triaged) return pending->responder.hang_up();
+                                                send_reply(pending, tenant, std::move(*triaged));
                                               });
           } catch (const store::StoreError& fault) {
             pending->responder.send(
@@ -254,6 +254,7 @@ class TriageRequestHandler final : public RequestHandler {
   }
 
  private:
+  using Triaged = ingest::TriageIngest::Triaged;
   struct PendingTriage {
     ApiParts& parts;
     std::string request_id;
@@ -264,13 +265,13 @@ class TriageRequestHandler final : public RequestHandler {
     std::string cluster_id;
   };
 
-  static void send_reply(const std::shared_ptr<PendingTriage>& pending, model::TenantId tenant, Result<model::Cluster> cluster) {
-    if (!cluster.ok()) return pending->responder.send(http::problem(cluster.error(), pending->request_id));
+  static void send_reply(const std::shared_ptr<PendingTriage>& pending, model::TenantId tenant, Result<Triaged> triaged) {
+    if (!triaged.ok()) return pending->responder.send(http::problem(triaged.error(), pending->request_id));
     // The group's counts are read on the pool, because this may be the writer's thread.
     pending->parts.pool.post(
-        [pending, tenant, found = std::move(*cluster)](std::size_t) {
+        [pending, tenant, found = std::move(*triaged)](std::size_t) {
           try {
-            Reply reply = json_reply(200, pending->parts.reads.clusters().cluster_json(tenant, found));
+            Reply reply = json_reply(200, pending->parts.reads.clusters().cluster_json(tenant, found.cluster, found.replayed));
             reply.lease = std::move(pending->reply_lease);
             reply.lease.resize(reply.body.size());
             pending->responder.send(std::move(reply));

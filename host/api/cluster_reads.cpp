@@ -332,12 +332,20 @@ ClusterWindow ClusterReads::window_of(model::TenantId tenant, const model::Clust
   return window;
 }
 
-std::string ClusterReads::cluster_json(model::TenantId tenant, const model::Cluster& cluster) {
+std::string ClusterReads::cluster_json(model::TenantId tenant, model::Cluster cluster, const std::optional<model::RecordKey>& decided) {
   const std::int64_t now_ms = clock_.wall_ms();
+  std::int64_t state_at_ms = now_ms;
+  if (decided) {
+    const auto entries = groups_.triage_history(tenant, cluster.key, store::only(*decided));
+    if (!entries.empty()) {
+      cluster.triage = model::triaged(entries.front());
+      state_at_ms = decided->time_ms;
+    }
+  }
   std::string text;
   JsonWriter out(text);
   out.begin_object();
-  write_cluster(out, cluster, window_of(tenant, cluster, *read_window({}, now_ms, kUsualWindow)), now_ms);
+  write_cluster(out, cluster, window_of(tenant, cluster, *read_window({}, now_ms, kUsualWindow)), state_at_ms);
   out.end_object();
   return text;
 }

@@ -27,8 +27,8 @@ class ClusterReads {
   Result<std::string> timeline(const Admission& admission);
   Result<std::string> tail(const Admission& admission);
 
-  // The Cluster as in a list, with the counts of the last day.
-  std::string cluster_json(model::TenantId tenant, const model::Cluster& cluster);
+  // The Cluster as in a list, with the counts of the last day. With `decided`: in the state in which that entry of its history left it.
+  std::string cluster_json(model::TenantId tenant, model::Cluster cluster, const std::optional<model::RecordKey>& decided);
 
   // A weak entity tag (RFC 9110, section 8.8.3) made of the tenant's last commit, the minute, the path and the query. As no other request
   // has it, a client only knows it from an answer, and what was answered still can be while the tag stays the same.

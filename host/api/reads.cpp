@@ -373,16 +373,27 @@ Result<store::Page<model::RunRecord>> Reads::listed_runs(model::TenantId tenant,
   return groups_.cluster_runs(tenant, cluster->key, query);
 }
 
-Result<std::string> Reads::failure_json(model::TenantId tenant, const std::string& id) {
-  const auto failure = store_.find_failure(tenant, id);
+Result<std::string> Reads::failure_json(model::TenantId tenant, const std::string& id, const ReviewKey& review) {
+  auto failure = store_.find_failure(tenant, id);
   if (!failure) return not_there("failure", id);
+  if (review) {
+    auto said = reviews_.review_history(tenant, failure->run, id, store::only(*review));
+    if (!said.empty()) failure->review = std::move(said.front().document);
+  }
   return ingest::shown_failure(*failure);
 }
 
-Result<std::string> Reads::run_head_json(model::TenantId tenant, const std::string& id) {
+Result<std::string> Reads::run_head_json(model::TenantId tenant, const std::string& id, const ReviewKey& review) {
   auto head = store_.run_head(tenant, id, std::nullopt);
   if (!head) return not_there("run with the runId", id);
-  ingest::show_later_words(*head, tenant, store_, reviews_);
+  std::vector<model::Review> reviews = reviews_.reviews_of_run(tenant, head->key);
+  if (review) {
+    for (model::Review& said : reviews_.review_history(tenant, head->key, {}, store::only(*review))) {
+      std::erase_if(reviews, [&](const model::Review& one) { return one.failure_id.empty() && one.detector_key == said.detector_key; });
+      reviews.push_back(std::move(said));
+    }
+  }
+  ingest::show_later_words(*head, tenant, store_, reviews);
   return ingest::stored_outline_json(store_, tenant, std::move(*head));
 }
 

@@ -66,9 +66,11 @@ class Reads {
   // For other handlers that answer with a group of failures.
   ClusterReads& clusters() { return clusters_; }
 
-  // The current state of a failure, or of a run without its steps, for other handlers that answer with it.
-  Result<std::string> failure_json(model::TenantId tenant, const std::string& id);
-  Result<std::string> run_head_json(model::TenantId tenant, const std::string& id);
+  // The current state of a failure, or of a run without its steps, for other handlers that answer with it. With `review`: with that one
+  // instead of the last of the same subject.
+  using ReviewKey = std::optional<model::RecordKey>;
+  Result<std::string> failure_json(model::TenantId tenant, const std::string& id, const ReviewKey& review = std::nullopt);
+  Result<std::string> run_head_json(model::TenantId tenant, const std::string& id, const ReviewKey& review);
 
   // The run to explain, with its document. The lease is resized to the run's size.
   Result<model::RunRecord> run_to_explain(const Admission& admission, FairBudget::Lease& lease);

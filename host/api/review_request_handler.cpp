@@ -29,16 +29,16 @@ void refuse(PendingReview& pending, Error error) {
 }
 
 // Reads the answer on the pool, because this may be the writer's thread.
-void answer(const std::shared_ptr<PendingReview>& pending) {
+void answer(const std::shared_ptr<PendingReview>& pending, const std::optional<model::RecordKey>& replayed) {
   pending->parts.pool.post(
-      [pending](std::size_t) {
+      [pending, replayed](std::size_t) {
         http::Reply reply;
         reply.status = pending->takes_back ? 204 : 200;
         try {
           if (!pending->takes_back) {
             const model::TenantId tenant = pending->admission.principal->tenant;
-            auto json = pending->of_failure() ? pending->parts.reads.failure_json(tenant, pending->id())
-                                              : pending->parts.reads.run_head_json(tenant, pending->id());
+            auto json = pending->of_failure() ? pending->parts.reads.failure_json(tenant, pending->id(), replayed)
+                                              : pending->parts.reads.run_head_json(tenant, pending->id(), replayed);
             if (!json.ok()) return refuse(*pending, std::move(json.error()));
             reply.body = std::move(*json);
           }
@@ -69,9 +69,9 @@ Result<std::string> detector_of(const PendingReview& pending) {
 void take(const std::shared_ptr<PendingReview>& pending) {
   const auto detector = detector_of(*pending);
   if (!detector.ok()) return refuse(*pending, pending->parts.redaction.error(detector.error(), {}));
-  const auto done = [pending](std::optional<Status> stored) {
+  const auto done = [pending](std::optional<Result<ingest::ReviewIngest::Stored>> stored) {
     if (!stored) return pending->responder.hang_up();
-    stored->ok() ? answer(pending) : refuse(*pending, std::move(stored->error()));
+    stored->ok() ? answer(pending, (*stored)->replayed) : refuse(*pending, std::move(stored->error()));
   };
   ingest::ReviewIngest& reviews = pending->parts.ingest.reviews;
   if (pending->takes_back) {

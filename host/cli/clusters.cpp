@@ -236,17 +236,18 @@ int decide(Context& context, model::TriageAction action, const ClusterOptions& o
   request.tenant_name = options.tenant;
   request.key_name = author();
   request.body = body_of(action, options, clock.wall_ms());
-  std::promise<std::optional<Result<model::Cluster>>> told;
-  triage.take(std::move(request), options.cluster,
-              [&](std::optional<Result<model::Cluster>> cluster) { told.set_value(std::move(cluster)); });
-  const auto cluster = told.get_future().get();
-  if (!cluster) return context.refuse("the outcome of the write is unknown; check it with runwarden clusters show");
-  if (!cluster->ok()) return context.refuse(cluster->error().detail);
+  using Triaged = ingest::TriageIngest::Triaged;
+  std::promise<std::optional<Result<Triaged>>> told;
+  triage.take(std::move(request), options.cluster, [&](std::optional<Result<Triaged>> triaged) { told.set_value(std::move(triaged)); });
+  const auto triaged = told.get_future().get();
+  if (!triaged) return context.refuse("the outcome of the write is unknown; check it with runwarden clusters show");
+  if (!triaged->ok()) return context.refuse(triaged->error().detail);
+  const model::Cluster& cluster = (*triaged)->cluster;
   if (options.json) {
-    context.out << cluster_text(**cluster, clock.wall_ms()) << "\n";
+    context.out << cluster_text(cluster, clock.wall_ms()) << "\n";
   } else {
-    const model::StateSince state = model::state_of((*cluster)->triage, (*cluster)->first_ms, clock.wall_ms());
-    context.out << options.cluster << " is " << model::name(state.state) << ": " << (*cluster)->title << "\n";
+    const model::StateSince state = model::state_of(cluster.triage, cluster.first_ms, clock.wall_ms());
+    context.out << options.cluster << " is " << model::name(state.state) << ": " << cluster.title << "\n";
   }
   return context.finish();
 }

@@ -92,9 +92,9 @@ model::Review ReviewIngest::begun(const IngestRequest& request) {
 
 void ReviewIngest::review_failure(IngestRequest request, const std::string& failure_id, Done done) {
   auto wanted = read_review(request.body, Reviewed::failure, request.max_json_depth);
-  if (!wanted.ok()) return done(Status(parts_.redaction.error(std::move(wanted.error()), request.body)));
+  if (!wanted.ok()) return done(parts_.redaction.error(std::move(wanted.error()), request.body));
   const auto failure = parts_.store.find_failure(request.tenant, failure_id);
-  if (!failure) return done(Status(no_failure(failure_id)));
+  if (!failure) return done(no_failure(failure_id));
   parts_.redaction.note(wanted->note);
   model::Review review = begun(request);
   describe(review, *failure);
@@ -105,25 +105,25 @@ void ReviewIngest::review_failure(IngestRequest request, const std::string& fail
 
 void ReviewIngest::review_run(IngestRequest request, const std::string& run_id, Done done) {
   auto wanted = read_review(request.body, Reviewed::run, request.max_json_depth);
-  if (!wanted.ok()) return done(Status(parts_.redaction.error(std::move(wanted.error()), request.body)));
+  if (!wanted.ok()) return done(parts_.redaction.error(std::move(wanted.error()), request.body));
   const auto run = parts_.store.find_run(request.tenant, run_id);
-  if (!run) return done(Status(no_run(run_id)));
+  if (!run) return done(no_run(run_id));
   const auto detectors = parts_.detectors()->list(request.tenant_name);
   const auto known = std::find_if(detectors.begin(), detectors.end(), [&](const auto& one) { return one.key == wanted->detector; });
   const std::string status = status_of(*run, wanted->detector);
   if (known == detectors.end() && status.empty()) {
     RequestFaults faults;
     faults.add("/detector", "unknown_detector", "names no detector that judged this run or is configured; GET /v1/detectors lists them");
-    return done(Status(parts_.redaction.error(faults.error(), request.body)));
+    return done(parts_.redaction.error(faults.error(), request.body));
   }
   if (run->state == model::RunState::open) {
-    return done(Status(Error{Code::conflict, "the run is open, and is judged when it resolves; review it then", {}, {}}));
+    return done(Error{Code::conflict, "the run is open, and is judged when it resolves; review it then", {}, {}});
   }
   const bool fired = status == model::name(model::DetectorStatus::fired) ||
                      std::find(run->fired.begin(), run->fired.end(), wanted->detector) != run->fired.end();
   if (fired) {
-    return done(Status(Error{
-        Code::conflict, "this detector found a failure in the run; review that failure: POST /v1/failures/{failureId}/review", {}, {}}));
+    return done(Error{
+        Code::conflict, "this detector found a failure in the run; review that failure: POST /v1/failures/{failureId}/review", {}, {}});
   }
   parts_.redaction.note(wanted->note);
   model::Review review = begun(request);
@@ -142,8 +142,8 @@ void ReviewIngest::review_run(IngestRequest request, const std::string& run_id, 
 
 void ReviewIngest::take_back_failure(IngestRequest request, const std::string& failure_id, Done done) {
   const auto failure = parts_.store.find_failure(request.tenant, failure_id);
-  if (!failure) return done(Status(no_failure(failure_id)));
-  if (failure->reviewed == model::ReviewVerdict::none) return done(Status(Nothing{}));
+  if (!failure) return done(no_failure(failure_id));
+  if (failure->reviewed == model::ReviewVerdict::none) return done(Stored{});
   model::Review review = begun(request);
   describe(review, *failure);
   review.document = model::write_document(review, "");
@@ -152,7 +152,7 @@ void ReviewIngest::take_back_failure(IngestRequest request, const std::string& f
 
 void ReviewIngest::take_back_run(IngestRequest request, const std::string& run_id, const std::string& detector, Done done) {
   const auto run = parts_.store.run_head(request.tenant, run_id, std::nullopt);
-  if (!run) return done(Status(no_run(run_id)));
+  if (!run) return done(no_run(run_id));
   std::vector<model::Review> reviews;
   for (model::Review& said : parts_.reviews.reviews_of_run(request.tenant, run->key)) {
     if (!said.failure_id.empty() || (!detector.empty() && said.detector_key != detector)) continue;
@@ -166,7 +166,10 @@ void ReviewIngest::take_back_run(IngestRequest request, const std::string& run_i
     review.document = model::write_document(review, "");
     reviews.push_back(std::move(review));
   }
-  if (reviews.empty()) return done(detector.empty() ? Status(Nothing{}) : check_detector(request, run_id, detector));
+  if (reviews.empty()) {
+    const Status known = detector.empty() ? Status(Nothing{}) : check_detector(request, run_id, detector);
+    return known.ok() ? done(Stored{}) : done(known.error());
+  }
   write(std::move(request), std::move(reviews), std::move(done));
 }
 
@@ -192,15 +195,15 @@ void ReviewIngest::write(IngestRequest request, std::vector<model::Review> revie
       std::move(write),
       [done, reviews = std::move(reviews), on_review = parts_.on_review](store::WriteResult result) {
         using Outcome = store::WriteResult::Outcome;
-        if (result.not_there) return done(Status(gone()));
+        if (result.not_there) return done(gone());
         if (result.outcome == Outcome::stored && on_review) std::for_each(reviews.begin(), reviews.end(), on_review);
-        if (result.outcome == Outcome::stored || result.outcome == Outcome::replayed) return done(Status(Nothing{}));
+        if (result.outcome == Outcome::stored || result.outcome == Outcome::replayed) return done(Stored{result.decided});
         IngestAnswer answer = not_stored(std::move(result));
         if (answer.kind == IngestAnswer::Kind::in_doubt) return done(std::nullopt);
-        done(Status(std::move(answer.error)));
+        done(std::move(answer.error));
       },
       request.permit);
-  if (!queued) done(Status(queue_full()));
+  if (!queued) done(queue_full());
 }
 
 }  // namespace runwarden::ingest

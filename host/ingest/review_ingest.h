@@ -42,8 +42,11 @@ class ReviewIngest {
     Detectors detectors;
     OnReview on_review;
   };
-  // ok: stored. Nothing: the outcome is in doubt, so there is no answer; the client's connection is closed without one.
-  using Done = std::function<void(std::optional<Status> stored)>;
+  struct Stored {
+    std::optional<model::RecordKey> replayed = {};  // the request was answered before: the first review that it stored then
+  };
+  // Nothing: the outcome is in doubt, so there is no answer; the client's connection is closed without one.
+  using Done = std::function<void(std::optional<Result<Stored>> stored)>;
 
   explicit ReviewIngest(Parts parts) : parts_(std::move(parts)) {}
 

@@ -105,12 +105,16 @@ void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews)
 }
 
 void show_later_words(model::RunRecord& run, model::TenantId tenant, store::RunStore& runs, store::ReviewStore& reviews) {
+  show_later_words(run, tenant, runs, reviews.reviews_of_run(tenant, run.key));
+}
+
+void show_later_words(model::RunRecord& run, model::TenantId tenant, store::RunStore& runs, std::span<const model::Review> reviews) {
   std::vector<model::FailureRecord> confirmed;
   for (const model::RecordKey& key : run.confirmed) {
     if (auto failure = runs.find_failure(tenant, model::make_failure_id(key))) confirmed.push_back(std::move(*failure));
   }
   show_confirmed(run, confirmed);
-  show_reviews(run, reviews.reviews_of_run(tenant, run.key));
+  show_reviews(run, reviews);
 }
 
 std::optional<Interval> precision_of(const model::ReviewCounts& counts) {

@@ -34,8 +34,9 @@ bool is_of_what_was_not_found(const model::Review& review, const model::RunRecor
 // Adds the reviews of a run to its failures, and to the reports of its detectors that found nothing.
 void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews);
 
-// Does both of the above for everything since the run was judged. Reads the stores; throws StoreError.
+// Does both of the above for everything since the run was judged, or with these reviews. Reads the stores; throws StoreError.
 void show_later_words(model::RunRecord& run, model::TenantId tenant, store::RunStore& runs, store::ReviewStore& reviews);
+void show_later_words(model::RunRecord& run, model::TenantId tenant, store::RunStore& runs, std::span<const model::Review> reviews);
 
 // The share of reviewed failures that were right (Wilson interval, 95%). Nothing if there are too few reviews.
 std::optional<Interval> precision_of(const model::ReviewCounts& counts);

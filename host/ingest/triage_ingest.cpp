@@ -134,7 +134,8 @@ void TriageIngest::take(IngestRequest request, const std::string& cluster_id, Do
       [done, not_there](store::WriteResult result) {
         using Outcome = store::WriteResult::Outcome;
         if (result.outcome == Outcome::stored || result.outcome == Outcome::replayed) {
-          return result.cluster ? done(std::move(*result.cluster)) : done(not_there());
+          if (!result.cluster) return done(not_there());
+          return done(Triaged{std::move(*result.cluster), result.decided});
         }
         IngestAnswer answer = not_stored(std::move(result));
         if (answer.kind == IngestAnswer::Kind::in_doubt) return done(std::nullopt);

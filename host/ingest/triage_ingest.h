@@ -29,8 +29,12 @@ class TriageIngest {
     const Clock& clock;
     const Redaction& redaction;
   };
+  struct Triaged {
+    model::Cluster cluster;
+    std::optional<model::RecordKey> replayed;  // the request was answered before: the entry that it stored then
+  };
   // Nothing: the outcome is in doubt, so there is no answer; the client's connection is closed without one.
-  using Done = std::function<void(std::optional<Result<model::Cluster>> cluster)>;
+  using Done = std::function<void(std::optional<Result<Triaged>> triaged)>;
 
   explicit TriageIngest(Parts parts) : parts_(parts) {}
 

@@ -26,6 +26,15 @@ struct Range {
   std::uint64_t max_bytes = std::uint64_t{16} << 20;  // a page ends early rather than exceed it
 };
 
+// The record of that key alone, if there is one.
+inline Range only(const model::RecordKey& key) {
+  Range range;
+  range.since_ms = key.time_ms;
+  range.after = model::RecordKey{key.time_ms, key.seq + 1};
+  range.limit = 1;
+  return range;
+}
+
 template <class Record>
 struct Page {
   std::vector<Record> items;

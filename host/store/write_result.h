@@ -45,6 +45,7 @@ struct WriteResult {
   std::optional<model::PolicyRecord> policy = std::nullopt;  // of a PolicyWrite, stored (with its revision), replayed or refused
   std::optional<Error> refusal = std::nullopt;               // denied
   std::optional<model::Cluster> cluster = std::nullopt;      // of a TriageWrite, after it; stored without it: there is no such group
+  std::optional<model::RecordKey> decided = std::nullopt;    // of a TriageWrite or ReviewWrite, replayed: its entry or first review
   bool not_there = false;  // of a ReviewWrite or OpinionWrite: its subject is gone, or another has claimed it; nothing was stored
   bool overruled = false;  // of an OpinionWrite: a review was left out, because another is in force or its subject is gone
 };

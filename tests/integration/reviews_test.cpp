@@ -237,12 +237,49 @@ TEST_F(Reviews, IdempotencyKey_IsTakenAsForTriage) {
   const json failure = ingest(refund_run("r1"));
   const std::string path = path_of(failure) + "/review";
   const std::string field = "Idempotency-Key: a\r\n";
-  EXPECT_EQ(post(path, {{"verdict", "right"}}, field).status, 200);
-  EXPECT_EQ(post(path, {{"verdict", "right"}}, field).status, 200);
+  const HttpAnswer first = post(path, {{"verdict", "right"}}, field);
+  EXPECT_EQ(first.status, 200);
+  const HttpAnswer again = post(path, {{"verdict", "right"}}, field);
+  EXPECT_EQ(again.status, 200);
+  EXPECT_EQ(again.body, first.body);
   EXPECT_EQ(post(path, {{"verdict", "unsure"}}, field).status, 409);
   EXPECT_THAT(get(path + "/history")["items"], SizeIs(1));
   const json other = ingest(refund_run("r2"));
   EXPECT_EQ(post(path_of(other) + "/review", {{"verdict", "unsure"}}, field).status, 200) << "the key is of that path";
+}
+
+TEST_F(Reviews, RequestThatIsRepeatedAfterAnother_GivesTheFirstAnswerAgain) {
+  const json failure = ingest(refund_run("r1"));
+  ingest(refund_run("fine", false));
+  struct Case {
+    std::string path;
+    json first;
+    json then;
+  };
+  for (const Case& one : {Case{path_of(failure) + "/review", {{"verdict", "right"}, {"note", "it was"}}, {{"verdict", "unsure"}}},
+                          Case{"/v1/runs/fine/review",
+                               {{"detector", "false_success"}, {"verdict", "missed"}},
+                               {{"detector", "false_success"}, {"verdict", "clean"}}}}) {
+    const HttpAnswer first = post(one.path, one.first, "Idempotency-Key: a\r\n");
+    ASSERT_EQ(first.status, 200) << first.body;
+    EXPECT_NE(post(one.path, one.then).body, first.body);
+    const HttpAnswer again = post(one.path, one.first, "Idempotency-Key: a\r\n");
+    EXPECT_EQ(again.status, 200);
+    EXPECT_EQ(again.body, first.body);
+    EXPECT_THAT(get(one.path + "/history")["items"], SizeIs(2)) << "nothing was stored";
+    EXPECT_EQ(remove(one.path).status, 204);
+    EXPECT_EQ(post(one.path, one.first, "Idempotency-Key: a\r\n").body, first.body);
+  }
+  const std::string path = "/v1/clusters/" + group()["clusterId"].get<std::string>() + "/triage";
+  for (const std::string action : {"resolve", "reopen", "ignore"}) {
+    const auto decide = [&] { return json::parse(post(path, {{"action", action}}, "Idempotency-Key: " + action + "\r\n").body); };
+    const json first = decide();
+    EXPECT_EQ(post(path, {{"action", action == "ignore" ? "resolve" : "ignore"}}).status, 200);
+    const json again = decide();
+    EXPECT_EQ(again["state"], first["state"]);
+    EXPECT_EQ(again["stateSince"], first["stateSince"]);
+    EXPECT_NE(group()["state"], first["state"]);
+  }
 }
 
 TEST_F(Reviews, FalseAlarms_LeaveTheGroup_WhichIsIgnoredByItself_AndReturns) {

@@ -391,6 +391,7 @@ WriteResult write_triage(WriteBatch& batch, const TriageWrite& write) {
     if (answer && answer->idempotency.content != write.idempotency->content) return {WriteResult::Outcome::idempotency_conflict, {}, {}};
     if (answer) {
       WriteResult replayed{WriteResult::Outcome::replayed, {}, {}};
+      replayed.decided = answer->record;
       if (auto head = read_cluster(batch.txn, batch.tables, write.tenant, write.cluster)) replayed.cluster = std::move(head->cluster);
       return replayed;
     }

@@ -161,7 +161,11 @@ WriteResult write_reviews(WriteBatch& batch, const ReviewWrite& write) {
   if (write.idempotency) {
     const auto answer = find_answer(batch.txn, batch.tables, write.tenant, write.idempotency->identity, batch.times);
     if (answer && answer->idempotency.content != write.idempotency->content) return {WriteResult::Outcome::idempotency_conflict, {}, {}};
-    if (answer) return {WriteResult::Outcome::replayed, {}, {}};
+    if (answer) {
+      WriteResult replayed{WriteResult::Outcome::replayed, {}, {}};
+      replayed.decided = answer->record;
+      return replayed;
+    }
   }
   WriteResult result;
   std::size_t bytes = 0;

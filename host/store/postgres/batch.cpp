@@ -79,6 +79,13 @@ struct KnownAnswer {
   std::optional<model::PolicyRecord> policy;
 };
 
+// Of a triage or a review.
+WriteResult replay_of_decision(const KnownAnswer& answer) {
+  WriteResult replayed{Outcome::replayed, {}, {}};
+  replayed.decided = answer.answered.record;
+  return replayed;
+}
+
 // A reviewed failure: first as in the database or the batch, then as the batch's reviews changed it.
 struct KnownFailure {
   bool shadow = false;
@@ -832,7 +839,7 @@ WriteResult Batch::State::decide(const TriageWrite& write, std::span<const std::
   if (answer != nullptr && answer->answered.idempotency.content != write.idempotency->content)
     return {Outcome::idempotency_conflict, {}, {}};
   effects.decisions.push_back({&write, &result, answer != nullptr});
-  if (answer != nullptr) return {Outcome::replayed, {}, {}};
+  if (answer != nullptr) return replay_of_decision(*answer);
   remember(write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::triage, .record = write.entry.key});
   if (write.idempotency) decisions[{write.tenant, write.idempotency->identity}] = &result;
   return {Outcome::stored, {}, {}};
@@ -881,8 +888,8 @@ void Batch::State::put_review(model::TenantId tenant, const model::Review& revie
 
 WriteResult Batch::State::decide(const ReviewWrite& write, std::span<const std::string>, WriteResult&) {
   if (const KnownAnswer* const answer = answer_to(write.tenant, write.idempotency)) {
-    const bool same = answer->answered.idempotency.content == write.idempotency->content;
-    return {same ? Outcome::replayed : Outcome::idempotency_conflict, {}, {}};
+    if (answer->answered.idempotency.content != write.idempotency->content) return {Outcome::idempotency_conflict, {}, {}};
+    return replay_of_decision(*answer);
   }
   WriteResult result;
   for (const model::Review& review : write.reviews) result.not_there = result.not_there || !is_there(write.tenant, review);

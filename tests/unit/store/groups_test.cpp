@@ -320,6 +320,32 @@ TEST_P(Groups, IgnoreThatEndedByTimeIsWrittenDownWithWhatComesNext) {
   EXPECT_THAT(history("a"), ElementsAre("resolve/resolved", "ignore_ended/ongoing", "ignore/ignored"));
 }
 
+TEST_P(Groups, RepeatedTriage_NamesTheEntryOfTheFirst) {
+  run({failure("a")});
+  const auto resolve = [&](const char* content) {
+    TriageWrite write;
+    write.tenant = kTenant;
+    write.cluster = model::cluster_key("a");
+    write.entry.key = new_key();
+    write.entry.author = "ci";
+    write.idempotency = idempotency("key", content);
+    return commit(write);
+  };
+  EXPECT_FALSE(resolve("one").decided);
+  const auto entries = store_->groups().triage_history(kTenant, model::cluster_key("a"), {});
+  ASSERT_THAT(entries, ::testing::SizeIs(1));
+  triage("a", model::TriageAction::reopen);
+  reopen();
+  const auto again = resolve("one");
+  EXPECT_EQ(again.outcome, WriteResult::Outcome::replayed);
+  EXPECT_EQ(again.decided, entries[0].key);
+  EXPECT_EQ(again.cluster->triage.kind, model::Triage::Kind::none) << "the group is as it is now";
+  const auto first = store_->groups().triage_history(kTenant, model::cluster_key("a"), only(*again.decided));
+  ASSERT_THAT(first, ::testing::SizeIs(1));
+  EXPECT_EQ(first[0].action, model::TriageAction::resolve);
+  EXPECT_EQ(resolve("two").outcome, WriteResult::Outcome::idempotency_conflict);
+}
+
 TEST_P(Groups, TriageOfAGroupThatIsNotThereChangesNothing) {
   EXPECT_FALSE(triage("a", model::TriageAction::resolve));
   EXPECT_THAT(history("a"), IsEmpty());

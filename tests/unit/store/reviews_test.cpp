@@ -462,15 +462,21 @@ TEST_P(Reviews, IdempotencyKey_StoresOnceAndRefusesOtherContent) {
   run({one});
   const auto stored = *store_->find_failure(kTenant, one.id);
   const auto say = [&](ReviewVerdict verdict, const char* content) {
-    return commit(ReviewWrite{kTenant, {review_of(new_key(), stored, verdict)}, idempotency("key", content)}).outcome;
+    return commit(ReviewWrite{kTenant, {review_of(new_key(), stored, verdict)}, idempotency("key", content)});
   };
-  EXPECT_EQ(say(ReviewVerdict::right, "one"), Outcome::stored);
-  EXPECT_FALSE(store_->find_replay(kTenant, digest_of("key"))) << "the answer is the failure as it is then";
-  EXPECT_EQ(say(ReviewVerdict::right, "one"), Outcome::replayed);
-  EXPECT_EQ(say(ReviewVerdict::unsure, "two"), Outcome::idempotency_conflict);
+  EXPECT_EQ(say(ReviewVerdict::right, "one").outcome, Outcome::stored);
+  EXPECT_FALSE(store_->find_replay(kTenant, digest_of("key"))) << "the write itself finds it";
+  const auto history = store_->reviews().review_history(kTenant, stored.run, one.id, {});
+  ASSERT_THAT(history, SizeIs(1));
+  EXPECT_EQ(say(ReviewVerdict::right, "one").decided, history[0].key);
+  EXPECT_EQ(say(ReviewVerdict::unsure, "two").outcome, Outcome::idempotency_conflict);
   reopen();
-  EXPECT_EQ(say(ReviewVerdict::right, "one"), Outcome::replayed);
-  EXPECT_THAT(store_->reviews().review_history(kTenant, stored.run, one.id, {}), SizeIs(1));
+  review(one, ReviewVerdict::unsure);
+  const auto replayed = say(ReviewVerdict::right, "one");
+  EXPECT_EQ(replayed.outcome, Outcome::replayed);
+  EXPECT_EQ(replayed.decided, history[0].key);
+  EXPECT_THAT(store_->reviews().review_history(kTenant, stored.run, one.id, {}), SizeIs(2));
+  EXPECT_EQ(store_->reviews().review_history(kTenant, stored.run, one.id, only(history[0].key)).at(0).document, history[0].document);
 }
 
 TEST_P(Reviews, Retention_TakesThemAfterTheirFailures) {
