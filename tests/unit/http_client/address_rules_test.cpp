@@ -109,6 +109,14 @@ TEST(WebhookUrl, WhatIsRefused) {
   EXPECT_NE(fault("https://x/" + std::string(3000, 'a')), "");
 }
 
+TEST(WebhookUrl, AnAtSignBeforeTheHost_IsRefused_AlsoWithoutAName) {
+  for (const char* url :
+       {"https://@x/", "https://:@x/", "https://@@x/", "https://@x", "https://@x?a", "https://@x:8443/", "HTTPS://@[::1]/"}) {
+    EXPECT_EQ(fault(url), "must not contain a user name or password") << url;
+  }
+  for (const char* url : {"https://x/@a", "https://x?a=b@c", "https://x/a@b/c"}) EXPECT_EQ(fault(url), "") << url;
+}
+
 TEST(WebhookUrl, WithoutAHost_IsRefused) {
   for (const char* url : {"http:///127.0.0.1:18750/200", "http:///x", "https:///x", "https:/x", "https:////x", "HTTPS:///x", "https:///10.0.0.1./"}) {
     EXPECT_NE(fault(url, true), "") << url;
