@@ -55,6 +55,7 @@ std::string printable(std::string_view text) {
 struct TriedQuestion {
   model::Opinion opinion;
   std::string failure_json;  // for an alarm
+  bool is_asked = false;     // false: the detector found nothing, so the service never asks this
 };
 
 // What the service would ask with `ask: all`, or else a question about the whole run.
@@ -63,7 +64,8 @@ TriedQuestion question_about(const model::Verdict& verdict, const std::string& d
   for (std::size_t i = 0; i < failures.size(); ++i) failures[i].id = model::make_failure_id({now_ms, i + 1});
   auto questions = ingest::questions_of(verdict, failures, {.candidates = true, .alarms = true, .detectors = {detector_key}});
   TriedQuestion question;
-  if (!questions.empty()) question.opinion = std::move(questions.front());
+  question.is_asked = !questions.empty();
+  if (question.is_asked) question.opinion = std::move(questions.front());
   question.opinion.key = {now_ms, failures.size() + 1};
   question.opinion.id = model::make_candidate_id(question.opinion.key);
   question.opinion.run_id = run_id;
@@ -75,9 +77,10 @@ TriedQuestion question_about(const model::Verdict& verdict, const std::string& d
   return question;
 }
 
-std::string about(const model::Opinion& question) {
+std::string about(const TriedQuestion& tried) {
+  const model::Opinion& question = tried.opinion;
   if (question.of_alarm) return "an alarm: " + question.reason;
-  if (question.rule.empty()) return "no candidate: the detector found nothing in this run";
+  if (!tried.is_asked) return "no candidate: the detector found nothing in this run";
   char confidence[32];
   std::snprintf(confidence, sizeof confidence, "%.2f", question.confidence.value_or(0));
   return "a candidate (" + question.rule + ", confidence " + confidence + "): " + question.reason;
@@ -196,7 +199,7 @@ bool Trial::try_detector(const std::string& key, const model::Run& run, const mo
     return false;
   }
   context_.out << "== " << key << " (" << model::prompt_version(prompts_.frame, *prompt) << ")\n"
-               << printable(about(question.opinion)) << "\n"
+               << printable(about(question)) << "\n"
                << "about " << request->input_tokens << " tokens" << (request->whole_run ? "" : "; the run is truncated") << "\n";
   print_part("system", request->system);
   print_part("user", request->user);
@@ -230,6 +233,7 @@ bool Trial::ask(const model::OpinionPrompt& prompt, TriedQuestion question, cons
     return false;
   }
   const std::int64_t now_ms = clock_.wall_ms();
+  const bool is_asked = question.is_asked;
   opinion::AnsweredOpinion answered{.tenant = 0,
                                     .opinion = std::move(question.opinion),
                                     .prompt = prompt,
@@ -242,6 +246,10 @@ bool Trial::ask(const model::OpinionPrompt& prompt, TriedQuestion question, cons
   const store::OpinionWrite write = opinion::outcome_of(
       std::move(answered), run, {with_->endpoint.model, with_->worker.may_confirm, with_->worker.may_silence}, {{now_ms, 1}, 2});
   print_part("answer", write.opinion.review);
+  if (!is_asked) {
+    context_.out << "-- nothing would be recorded: the service does not ask about a run in which the detector found nothing\n";
+    return true;
+  }
   print_part("would be recorded", model::candidate_json(write.opinion));
   if (write.failure) print_part("with the failure", write.failure->json);
   for (const model::Review& review : write.reviews) {

@@ -292,7 +292,18 @@ TEST_F(SecondOpinionService, Try_PrintsPromptAndAnswer_OfAFileAndOfAStoredRun) {
   EXPECT_EQ(alarmed.exit_code, 0) << alarmed.err;
   EXPECT_THAT(alarmed.out, HasSubstr("an alarm: "));
   EXPECT_THAT(alarmed.out, HasSubstr("with a review of the failure: right"));
-  EXPECT_EQ(endpoint_->wait_for(kPath, 3).size(), 3U);
+  json fine = alarming_run("fine");
+  fine["steps"] = json::array();
+  const std::string clean = folder.write("fine.json", fine.dump());
+  const CommandResult unasked = service_->cli({"second-opinion", "try", clean, "--detector", "expensive_loop"});
+  EXPECT_EQ(unasked.exit_code, 0) << unasked.err;
+  EXPECT_THAT(unasked.out, HasSubstr("no candidate: "));
+  EXPECT_THAT(unasked.out, HasSubstr("-- answer\n"));
+  EXPECT_THAT(unasked.out,
+              HasSubstr("-- nothing would be recorded: the service does not ask about a run in which the detector found nothing"));
+  EXPECT_THAT(unasked.out, Not(HasSubstr("-- would be recorded")));
+  EXPECT_THAT(unasked.out, Not(HasSubstr("-- with ")));
+  EXPECT_EQ(endpoint_->wait_for(kPath, 4).size(), 4U);
   EXPECT_TRUE(get("/v1/failures")["items"].empty()) << "nothing is stored";
   EXPECT_EQ(service_->cli({"second-opinion", "try", file, "--detector", "no_such"}).exit_code, 1);
   EXPECT_EQ(service_->cli({"second-opinion", "try"}).exit_code, 2);
