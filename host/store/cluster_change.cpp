@@ -62,12 +62,11 @@ void apply(ClusterHead& head, const ClusterChange& change) {
   for (std::size_t i = 0; i < head.severities.size(); ++i) head.severities[i] = plus(head.severities[i], change.severities[i]);
   cluster.waste_micro_usd += change.waste_micro_usd;
   if (change.added > 0) {
-    cluster.first_ms = head.first_gone ? change.first_ms : std::min(cluster.first_ms, change.first_ms);
+    cluster.first_ms = std::min(cluster.first_ms, change.first_ms);
     if (change.newest.time_ms >= cluster.last_ms || was_empty) cluster.title = change.title;
     cluster.last_ms = was_empty ? change.newest.time_ms : std::max(cluster.last_ms, change.newest.time_ms);
   }
   if (change.known_since_ms && first_may_go(head, change)) cluster.first_ms = *change.known_since_ms;
-  head.first_gone = cluster.count == 0 && (head.first_gone || first_may_go(head, change));
   const std::uint64_t gone = change.removed - change.marked - change.replaced;
   if (change.found() > gone) cluster.triage.failures_since += change.found() - gone;
   head.settle();

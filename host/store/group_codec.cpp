@@ -9,7 +9,7 @@ namespace {
 
 // Field numbers are part of the format: never change or reuse them.
 namespace field {
-enum Cluster { fingerprint = 1, detector_key, title, count, waste, first, last, scores, severities, triage, rising_told = 20, first_gone };
+enum Cluster { fingerprint = 1, detector_key, title, count, waste, first, last, scores, severities, triage, rising_told = 20 };
 enum Triage { kind = 1, since, fixed, until_at, until_failures, until_share, failures_since, for_false_alarms, false_alarm_marks };
 enum Entry {
   entry_time = 1,
@@ -101,7 +101,6 @@ std::string encode_cluster(std::string_view key, const ClusterHead& head) {
   out.add_packed_uint64(field::severities, severities.begin(), severities.end());
   add_triage(out, cluster.triage);
   if (head.rising_told_ms != model::kNever) out.add_sint64(field::rising_told, head.rising_told_ms);
-  if (head.first_gone) out.add_bool(field::first_gone, true);
   return seal(key, bytes);
 }
 
@@ -137,7 +136,6 @@ ClusterHead decode_cluster(std::string_view key, std::string_view value) {
       }
       case field::triage: cluster.triage = read_triage(read_view(in)); return true;
       case field::rising_told: head.rising_told_ms = in.get_sint64(); return true;
-      case field::first_gone: head.first_gone = in.get_bool(); return true;
       default: return false;
     }
   });

@@ -22,8 +22,6 @@ struct ClusterHead {
   std::map<int, std::uint64_t> scores;
   std::array<std::uint64_t, 4> severities{};
   std::int64_t rising_told_ms = model::kNever;  // when webhooks were last notified that it is rising
-  // No failure is left, and the first one did not expire but is a false alarm or was withdrawn: the group begins again with the next one.
-  bool first_gone = false;
 
   // Derives the cluster's highest score and severity from the counts.
   void settle();

@@ -93,7 +93,7 @@ TEST_F(Reviews, GroupOfFalseAlarms_IsThatOfTheOneThatIsCountedAgain) {
     EXPECT_EQ(remove(path_of(one) + "/review").status, 204);
     const json group = this->group();
     EXPECT_EQ(group["count"], 1);
-    EXPECT_EQ(group["firstSeen"], one["detectedAt"]);
+    EXPECT_EQ(group["firstSeen"], failures[0]["detectedAt"]) << "since when the group is known";
     EXPECT_EQ(group["lastSeen"], one["detectedAt"]);
     const CommandResult verified = service_.cli({"verify"});
     EXPECT_EQ(verified.exit_code, 0) << verified.out << verified.err;
