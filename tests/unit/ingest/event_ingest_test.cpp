@@ -91,6 +91,7 @@ class EventIngestTest : public ::testing::Test {
       IngestRequest request;
       request.tenant = kAcme;
       request.tenant_name = "acme";
+      request.may_read = true;
       request.idempotency = idempotency;
       request.body = R"({"runId":"r","final":true,"events":[)" + events + "]}";
       events_.take(worker, std::move(request), [&](IngestAnswer answer) { answered.set_value(std::move(answer)); });
