@@ -348,20 +348,18 @@ std::optional<OpenRunState> state_of_run(const Txn& txn, const Tables& tables, c
 }
 
 std::optional<OpenRunState> open_run_state(const Txn& txn, const Tables& tables, const Cursor& at, const LoadedAt& now) {
-  const auto report = [&](const StoreError& bad) {
+  std::optional<OpenRunState> state;
+  try {
+    state = decoded(tables.open_runs, at.key(), [&] { return read_open_run(at.key(), at.value()); });
+  } catch (const StoreError& bad) {
     if (now.on_unreadable) now.on_unreadable(bad.what());
-  };
-  try {
-    if (auto state = state_of_run(txn, tables, {tenant_of(at.key()), record_key_of(at.key())})) return state;
-  } catch (const StoreError& bad) {
-    report(bad);
   }
   try {
-    return decoded(tables.open_runs, at.key(), [&] { return read_open_run(at.key(), at.value()); });
+    if (auto of_run = state_of_run(txn, tables, {tenant_of(at.key()), record_key_of(at.key())})) state = of_run;
   } catch (const StoreError& bad) {
-    report(bad);
-    return std::nullopt;
+    if (!state && now.on_unreadable) now.on_unreadable(bad.what());  // else whoever ends the run reports it
   }
+  return state;
 }
 
 }  // namespace
