@@ -70,6 +70,14 @@ int read_beside(MDB_cursor* at) {
   return code;
 }
 
+// True once a meta page could not be written: LMDB then refuses all transactions, so that the store is of no use before a new start.
+bool is_unusable(MDB_env* env) {
+  MDB_txn* probe = nullptr;
+  const int code = mdb_txn_begin(env, nullptr, MDB_RDONLY, &probe);
+  if (code == MDB_SUCCESS) mdb_txn_abort(probe);
+  return code == MDB_PANIC;
+}
+
 }  // namespace
 
 std::optional<std::string_view> Txn::get(MDB_dbi database, std::string_view key) const {
@@ -154,6 +162,8 @@ void WriteTxn::commit() {
     fail_lmdb("commit", fault);
   }
   const int code = guarded_call(env_.handle(), Doing::writing, [&] { return mdb_txn_commit(ending); });
+  if (code != MDB_SUCCESS && code != kWriteBroken && is_unusable(env_.handle()))
+    throw LmdbFault(std::string("mdb_txn_commit: ") + mdb_strerror(code) + ", and " + mdb_strerror(MDB_PANIC), MDB_PANIC);
   // Some file systems report a full disk as an I/O error.
   if (code == EIO && env_.machine().disk_free_bytes(env_.folder()) < kFullDiskBytes) fail_lmdb("mdb_txn_commit", ENOSPC);
   if (code == kWriteBroken) env_.note_broken_write(last_damage());
