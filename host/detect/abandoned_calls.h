@@ -19,7 +19,8 @@ class AbandonedCount {
   // When the oldest of them began, on the monotonic clock, or one before it that has returned.
   std::int64_t since_ns() const { return since_ns_; }
   void abandoned(std::int64_t begin_ns) {
-    if (count_++ == 0) since_ns_ = begin_ns;
+    if (count_ == 0) since_ns_ = begin_ns;  // before it counts, so that nobody reads an older time with it
+    ++count_;
   }
   void returned() { --count_; }
 
