@@ -29,6 +29,16 @@ class LastUseTest : public MaintenanceTest {
   }
   void commit(Store& store, Write write) { ASSERT_EQ(MaintenanceTest::commit(store, std::move(write)).outcome, WriteResult::Outcome::stored); }
 
+  void open_a_run() {
+    const auto store = open_by(clock_);
+    EventsWrite events;
+    events.tenant = 1;
+    events.key = {clock_.wall_ms(), store->next_seq()};
+    events.run_id = "chat";
+    events.events.push_back({"", "{}"});
+    commit(*store, events);
+  }
+
   ClockGuard::LastUse last_use_;
 };
 
@@ -93,15 +103,7 @@ TEST_F(LastUseTest, ANoteFromBeforeAnAccept_ChangesNothing) {
 
 // An open run ends when it is idle or too old: by the expected time, not by one that is a hundred days ahead.
 TEST_F(LastUseTest, OpenedAHundredDaysAhead_NoOpenRunIsTooOld) {
-  {
-    const auto store = open_by(clock_);
-    EventsWrite events;
-    events.tenant = 1;
-    events.key = {clock_.wall_ms(), store->next_seq()};
-    events.run_id = "chat";
-    events.events.push_back({"", "{}"});
-    commit(*store, events);
-  }
+  open_a_run();
   test::FakeClock ahead(clock_.wall_ms() + 100 * kDayMs);
   {
     const auto trusting = open_by(ahead);
@@ -117,15 +119,7 @@ TEST_F(LastUseTest, OpenedAHundredDaysAhead_NoOpenRunIsTooOld) {
 
 // Restarts, however many, do not keep a run open; a client that retries after one still finds it open.
 TEST_F(LastUseTest, OpenedAgain_AnOpenRunIsDueByItsLastEvent) {
-  {
-    const auto store = open_by(clock_);
-    EventsWrite events;
-    events.tenant = 1;
-    events.key = {clock_.wall_ms(), store->next_seq()};
-    events.run_id = "chat";
-    events.events.push_back({"", "{}"});
-    commit(*store, events);
-  }
+  open_a_run();
   clock_.advance_ms(4 * 60'000);
   {
     const auto store = open_by(clock_);
