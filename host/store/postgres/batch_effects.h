@@ -69,9 +69,10 @@ struct BatchEffects {
   std::vector<Decision> decisions;
   CommitNotes notes;  // of every write, and of deletions by note(tenant)
 
-  bool empty() const {
+  // Notes alone are not for write_effects().
+  bool only_notes() const {
     return runs_left.empty() && runs_entered.empty() && failures_removed.empty() && failures_added.empty() && failures_reviewed.empty() &&
-           decisions.empty() && notes.items().empty();
+           decisions.empty();
   }
 };
 
