@@ -86,7 +86,7 @@ void put_file(const fs::path& folder, const char* name, std::string_view bytes) 
 std::string line_of(const std::string& origin, const LedgerLast::Noted& noted) {
   const auto& root = noted.tree.root;
   return origin + " " + std::to_string(noted.tree.size) + " " + bytes_to_base64({reinterpret_cast<const char*>(root.data()), root.size()}) +
-         (noted.by_both_keys ? " 2\n" : " 1\n");
+         (noted.by_both_keys ? " 2 " : " 1 ") + std::to_string(noted.announced) + "\n";
 }
 
 std::string_view next_word(std::string_view& line) {
@@ -94,6 +94,10 @@ std::string_view next_word(std::string_view& line) {
   const auto word = line.substr(0, end);
   line.remove_prefix(std::min(end + 1, line.size()));
   return word;
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.size() <= 19 && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
 }  // namespace
@@ -163,12 +167,14 @@ void LedgerLast::take_lines(std::string_view text) {
     const std::string size(next_word(line));
     const std::string root = bytes_from_base64(next_word(line)).bytes;
     const std::string_view signatures = next_word(line);
+    const std::string announced(next_word(line));
     Noted noted;
-    if (size.empty() || size.size() > 19 || size.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (!is_number(size)) continue;
     if (root.size() != noted.tree.root.size() || (signatures != "1" && signatures != "2")) continue;
     noted.tree.size = std::stoull(size);
     std::copy(root.begin(), root.end(), noted.tree.root.begin());
     noted.by_both_keys = signatures == "2";
+    noted.announced = std::stoull(is_number(announced) ? announced : size);  // version 1.0.0 wrote none
     noted_[origin] = noted;
   }
 }

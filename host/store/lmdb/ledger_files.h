@@ -41,7 +41,9 @@ class LedgerKeys {
 // One line per checkpoint, appended and flushed before the checkpoint is given out. The last line of an origin counts.
 class LedgerLast {
  public:
-  using Noted = NotedCheckpoint;
+  struct Noted : NotedCheckpoint {
+    std::uint64_t announced = 0;  // size of the tree at the last checkpoint that was announced, not only asked for
+  };
 
   explicit LedgerLast(std::filesystem::path folder) : folder_(std::move(folder)) {}
 

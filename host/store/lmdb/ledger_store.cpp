@@ -86,27 +86,22 @@ void LmdbLedgerStore::ensure_may_sign() {
 SignedCheckpoint LmdbLedgerStore::checkpoint(model::TenantId tenant) {
   const MutexLock lock(mutex_);
   ensure_may_sign();
-  return std::move(sign({{tenant, head_of(tenant)}}).front());
+  return std::move(sign({{tenant, head_of(tenant)}}, Announce::no).front());
 }
 
 std::vector<SignedCheckpoint> LmdbLedgerStore::checkpoint_grown() {
   const MutexLock lock(mutex_);
   ensure_may_sign();
-  if (!std::exchange(begun_, true)) {
-    for (const auto& [origin, noted] : last_.read()) told_[origin] = noted.tree.size;
-  }
   Heads heads = read_heads();
-  std::erase_if(heads, [&](const auto& one) RW_REQUIRES(mutex_) {
-    const LedgerHead& head = one.second;
-    const auto told = told_.find(head.origin);
-    return head.tree.size() == (told == told_.end() ? 0 : told->second);
+  const auto& noted = last_.read();
+  std::erase_if(heads, [&](const auto& one) {
+    const auto last = noted.find(one.second.origin);
+    return one.second.tree.size() == (last == noted.end() ? 0 : last->second.announced);
   });
-  auto grown = sign(heads);
-  for (const SignedCheckpoint& one : grown) told_[one.checkpoint.origin] = one.checkpoint.tree.size;
-  return grown;
+  return sign(heads, Announce::yes);
 }
 
-std::vector<SignedCheckpoint> LmdbLedgerStore::sign(const Heads& heads) {
+std::vector<SignedCheckpoint> LmdbLedgerStore::sign(const Heads& heads, Announce announce) {
   std::vector<SignedCheckpoint> all;
   std::map<std::string, LedgerLast::Noted> to_note;
   const std::string noted_key = reading([&](const Txn& txn) { return read_signing_key(txn, parts_.tables); });
@@ -116,22 +111,23 @@ std::vector<SignedCheckpoint> LmdbLedgerStore::sign(const Heads& heads) {
     const auto known = signed_.find(tenant);
     const bool is_signed = known != signed_.end() && known->second.checkpoint.origin == head.origin &&
                            known->second.checkpoint.tree.size == head.tree.size() && known->second.public_key == noted_key;
-    if (is_signed) {
-      all.push_back(known->second);
-      continue;
-    }
     const auto before = noted.find(head.origin);
-    const bool both = by_both_keys(head, before == noted.end() ? nullptr : &before->second);
-    to_note[head.origin] = {{head.tree.size(), head.tree.root()}, both};
-    to_sign.push_back(tenant);
+    const LedgerLast::Noted* const last = before == noted.end() ? nullptr : &before->second;
+    if (is_signed) all.push_back(known->second);
+    if (is_signed && announce == Announce::no) continue;
+    const bool both = is_signed ? last != nullptr && last->by_both_keys : by_both_keys(head, last);
+    const std::uint64_t announced = announce == Announce::yes ? head.tree.size() : last == nullptr ? 0 : last->announced;
+    to_note[head.origin] = {{{head.tree.size(), head.tree.root()}, both}, announced};
+    if (!is_signed) to_sign.push_back(tenant);
   }
-  if (to_sign.empty()) return all;
-  const ledger::SigningKey key = keys_.current(noted_key);
+  if (to_note.empty()) return all;
+  std::optional<ledger::SigningKey> key;
+  if (!to_sign.empty()) key = keys_.current(noted_key);
   last_.note(to_note);
   for (const model::TenantId tenant : to_sign) {
     const LedgerHead& head = heads.at(tenant);
     const bool both = to_note.at(head.origin).by_both_keys;
-    SignedCheckpoint made = sign_checkpoint(head, key, both ? keys_.previous(head.previous_key) : std::nullopt);
+    SignedCheckpoint made = sign_checkpoint(head, *key, both ? keys_.previous(head.previous_key) : std::nullopt);
     made.tenant = tenant;
     made.at_ms = parts_.clock.wall_ms();
     signed_[tenant] = made;
@@ -207,8 +203,9 @@ std::string sign_last_checkpoint(const std::filesystem::path& folder, const Txn&
   LedgerLast last(folder);
   const auto& noted = last.read();
   const auto before = noted.find(head->origin);
-  const bool both = by_both_keys(*head, before == noted.end() ? nullptr : &before->second);
-  last.note({{head->origin, {{head->tree.size(), head->tree.root()}, both}}});
+  const LedgerLast::Noted* const known = before == noted.end() ? nullptr : &before->second;
+  const bool both = by_both_keys(*head, known);
+  last.note({{head->origin, {{{head->tree.size(), head->tree.root()}, both}, known == nullptr ? 0 : known->announced}}});
   return sign_checkpoint(*head, key, both ? keys.previous(head->previous_key) : std::nullopt).note;
 }
 

@@ -52,16 +52,15 @@ class LmdbLedgerStore final : public LedgerStore {
   Heads read_heads();
   LedgerHead head_of(model::TenantId tenant);
   void ensure_may_sign() RW_REQUIRES(mutex_);
-  // Notes and signs the heads that are not signed yet.
-  std::vector<SignedCheckpoint> sign(const Heads& heads) RW_REQUIRES(mutex_);
+  enum class Announce : std::uint8_t { no, yes };
+  // Signs the heads that are not signed yet, and notes first what is given out.
+  std::vector<SignedCheckpoint> sign(const Heads& heads, Announce announce) RW_REQUIRES(mutex_);
 
   Parts parts_;
   Mutex mutex_;
   LedgerKeys keys_ RW_GUARDED_BY(mutex_);
   LedgerLast last_ RW_GUARDED_BY(mutex_);
   std::map<model::TenantId, SignedCheckpoint> signed_ RW_GUARDED_BY(mutex_);  // the latest of each ledger
-  std::map<std::string, std::uint64_t> told_ RW_GUARDED_BY(mutex_);           // sizes that checkpoint_grown() returned, by origin
-  bool begun_ RW_GUARDED_BY(mutex_) = false;
   bool may_sign_ RW_GUARDED_BY(mutex_) = false;
 };
 

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <vector>
 
+#include "base/base64.h"
 #include "base/hex.h"
 #include "ledger_reading.h"
 #include "maintenance_store.h"
@@ -274,24 +275,49 @@ TEST_F(LedgerTest, ALostKey_IsMadeAnew_AndTold) {
 TEST_F(LedgerTest, LedgerLast_CutShortByACrash_IsReadUpToThere) {
   const auto folder = folder_.path();
   LedgerLast last(folder);
-  const LedgerLast::Noted noted{{7, sha256("r")}, true};
+  const LedgerLast::Noted noted{{{7, sha256("r")}, true}, 5};
   last.note({{"o", noted}});
   std::ofstream(folder / kLedgerLast, std::ios::app) << "o 9";
   LedgerLast again(folder);
   EXPECT_EQ(again.read().at("o").tree.size, 7U);
-  again.note({{"p", {{3, sha256("s")}, false}}});
+  again.note({{"p", {{{3, sha256("s")}, false}, 0}}});
   LedgerLast third(folder);
   EXPECT_EQ(third.read().at("o").tree.size, 7U);
   EXPECT_TRUE(third.read().at("o").by_both_keys);
+  EXPECT_EQ(third.read().at("o").announced, 5U);
   EXPECT_EQ(third.read().at("p").tree.size, 3U);
   EXPECT_EQ(last.read().at("p").tree.size, 3U) << "what another process has noted";
+}
+
+TEST_F(LedgerTest, ACheckpointThatWasOnlyAskedFor_IsStillAnnounced_AlsoAfterARestart) {
+  auto store = open(path_);
+  const model::TenantId tenant = tenant_of(*store);
+  commit(*store, sample_run(tenant, new_key(*store)));
+  store->ledger().checkpoint(tenant);
+  store.reset();
+  store = open(path_);
+  const auto announced = store->ledger().checkpoint_grown();
+  ASSERT_EQ(announced.size(), 1U);
+  EXPECT_EQ(announced.front().checkpoint.tree.size, 1U);
+  store.reset();
+  store = open(path_);
+  EXPECT_TRUE(store->ledger().checkpoint_grown().empty()) << "announced once";
+}
+
+TEST_F(LedgerTest, LedgerLast_WithoutTheAnnouncedSize_TakesWhatItNotesAsAnnounced) {
+  const std::string root = bytes_to_base64(std::string(32, 'r'));
+  std::ofstream(folder_.path() / kLedgerLast) << "o 9 " << root << " 1\n"
+                                              << "p 9 " << root << " 2 4\n";
+  LedgerLast last(folder_.path());
+  EXPECT_EQ(last.read().at("o").announced, 9U);
+  EXPECT_EQ(last.read().at("p").announced, 4U);
 }
 
 TEST_F(LedgerTest, LedgerLast_IsWrittenAnewBeforeItGrowsForEver) {
   LedgerLast last(folder_.path());
   for (std::uint64_t round = 1; round <= 300; ++round) {
     std::map<std::string, LedgerLast::Noted> many;
-    for (int i = 0; i < 100; ++i) many["runwarden/tenant/" + std::to_string(i)] = {{round, sha256("r")}, false};
+    for (int i = 0; i < 100; ++i) many["runwarden/tenant/" + std::to_string(i)] = {{{round, sha256("r")}, false}, 0};
     last.note(many);
   }
   EXPECT_LT(std::filesystem::file_size(folder_.path() / kLedgerLast), 1'300'000U);
