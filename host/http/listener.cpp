@@ -13,12 +13,12 @@ namespace {
 
 constexpr int kBacklog = 4096;  // the kernel lowers it to net.core.somaxconn
 
-Error cannot_listen(const std::string& address, int fault) {
-  std::string detail = "server.address: cannot listen on " + address + ": " + std::strerror(fault);
+Error cannot_listen(const std::string& setting, const std::string& address, int fault) {
+  std::string detail = setting + ": cannot listen on " + address + ": " + std::strerror(fault);
   if (fault == EADDRINUSE) {
-    detail += "; another process (or a second runwarden) uses this port: stop it, or set another server.address";
+    detail += "; another process (or a second runwarden) uses this port: stop it, or set another " + setting;
   } else if (fault == EADDRNOTAVAIL) {
-    detail += "; this machine has no such address: set server.address to one of its addresses";
+    detail += "; this machine has no such address: set " + setting + " to one of its addresses";
   } else if (fault == EACCES) {
     detail += "; ports below 1024 need CAP_NET_BIND_SERVICE: set a higher port";
   }
@@ -46,17 +46,19 @@ bool open_one(const ListenAddress& address, bool first, UniqueFd& out) {
 
 }  // namespace
 
-Result<Listeners> open_listeners(const std::string& text, int count) {
+Result<Listeners> open_listeners(const ServerSettings& settings, int count) {
+  const std::string& text = settings.address;
   auto address = parse_listen_address(text);
   if (!address) return address.error();
   Listeners listeners;
   for (int i = 0; i < count; ++i) {
     UniqueFd fd;
-    if (!open_one(*address, i == 0, fd)) return cannot_listen(text, errno);
+    if (!open_one(*address, i == 0, fd)) return cannot_listen(settings.address_setting, text, errno);
     if (i == 0) {
       ListenAddress bound;
       bound.size = sizeof bound.storage;
-      if (getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound.storage), &bound.size) != 0) return cannot_listen(text, errno);
+      if (getsockname(fd.get(), reinterpret_cast<sockaddr*>(&bound.storage), &bound.size) != 0)
+        return cannot_listen(settings.address_setting, text, errno);
       address->set_port(bound.port());
       listeners.port = bound.port();
     }

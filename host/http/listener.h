@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "http/server.h"
 #include "http/unique_fd.h"
 
 namespace runwarden::http {
@@ -14,7 +15,7 @@ struct Listeners {
   std::uint16_t port = 0;
 };
 
-// Fails if another process listens there already, even if both would share the port with SO_REUSEPORT.
-Result<Listeners> open_listeners(const std::string& address, int count);
+// Listens at settings.address. Fails if another process listens there already, even if both would share the port with SO_REUSEPORT.
+Result<Listeners> open_listeners(const ServerSettings& settings, int count);
 
 }  // namespace runwarden::http

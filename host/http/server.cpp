@@ -93,7 +93,7 @@ class ReactorServer final : public Server {
 Result<std::unique_ptr<Server>> Server::start(ServerSettings settings, Handler& handler) {
   auto proxies = TrustedProxies::parse(settings.trusted_proxies);
   if (!proxies) return proxies.error();
-  auto listeners = open_listeners(settings.address, std::max(settings.threads, 1));
+  auto listeners = open_listeners(settings, std::max(settings.threads, 1));
   if (!listeners) return listeners.error();
   try {
     auto server = std::make_unique<ReactorServer>(std::move(settings), std::move(*proxies), handler);

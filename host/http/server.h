@@ -16,6 +16,7 @@ class Handler;
 
 struct ServerSettings {
   std::string address;  // "127.0.0.1:8080", "[::1]:8080", port 0 picks a free one
+  std::string address_setting = "server.address";  // its name in the configuration, for errors
   int threads = 1;
   std::size_t max_connections = 10000;
   std::int64_t header_timeout_ms = 10'000;

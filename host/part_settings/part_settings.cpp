@@ -198,6 +198,7 @@ api::ApiSettings api_settings(const config::Settings& settings) {
   api.server = http_settings(settings, settings.server.address);
   if (!settings.server.ops_address.empty()) {
     api.ops_server = http_settings(settings, settings.server.ops_address);
+    api.ops_server->address_setting = "server.ops_address";
     api.ops_server->threads = 1;
   }
   if (settings.server.page) api.page_folder = settings.store.path;
