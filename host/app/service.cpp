@@ -351,8 +351,12 @@ void Service::release_detectors(std::int64_t within_ms) {
 
 }  // namespace
 
-int run_service(const config::Settings& settings, const std::function<Result<config::Settings>()>& reload, const ServiceHooks& hooks) {
+void hold_signals() {
   ops::block_signals();
+}
+
+int run_service(const config::Settings& settings, const std::function<Result<config::Settings>()>& reload, const ServiceHooks& hooks) {
+  hold_signals();
   ops::ConnectionLimits::raise_descriptor_limit();
   Service service(settings, hooks);
   const Status started = service.start();

@@ -16,6 +16,9 @@ struct ServiceHooks {
   std::function<std::unique_ptr<store::WriteQueue>(store::WriteQueue& real)> wrap_queue;
 };
 
+// Keeps SIGTERM, SIGINT and SIGHUP until run_service() takes them; SIGHUP would end the process. First of all, before any thread starts.
+void hold_signals();
+
 // Serves until SIGTERM or SIGINT, then stops accepting, answers requests in flight, commits, and returns 0. Returns 1 if it cannot start
 // (the reason is on standard error) or the store fails. `reload` reads the configuration on SIGHUP.
 int run_service(const config::Settings& settings, const std::function<Result<config::Settings>()>& reload, const ServiceHooks& hooks = {});

@@ -26,14 +26,6 @@ fs::path normal(const fs::path& path) {
   return fault ? path : whole.has_filename() ? whole : whole.parent_path();
 }
 
-std::string user_name(uid_t id) {
-  std::array<char, 4096> text{};
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(id, &entry, text.data(), text.size(), &found) == 0 && found != nullptr) return found->pw_name;
-  return std::to_string(id);
-}
-
 // The first part of the path that exists and is not a folder, although more of the path follows.
 std::optional<fs::path> file_on_the_way(const fs::path& path) {
   fs::path part;
@@ -82,6 +74,14 @@ std::string missing_fault(const fs::path& path, OpenFor purpose) {
 }
 
 }  // namespace
+
+std::string user_name(unsigned id) {
+  std::array<char, 4096> text{};
+  passwd entry{};
+  passwd* found = nullptr;
+  if (::getpwuid_r(id, &entry, text.data(), text.size(), &found) == 0 && found != nullptr) return found->pw_name;
+  return std::to_string(id);
+}
 
 std::string open_fault(const fs::path& named, int code, OpenFor purpose) {
   const fs::path path = normal(named);

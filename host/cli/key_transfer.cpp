@@ -192,6 +192,20 @@ bool is_same(const model::KeyRecord& a, const model::KeyRecord& b) {
   return a.digest == b.digest && a.tenant_name == b.tenant_name;
 }
 
+std::int64_t earlier(std::int64_t a_ms, std::int64_t b_ms) {
+  if (a_ms == model::kNever || b_ms == model::kNever) return std::max(a_ms, b_ms);
+  return std::min(a_ms, b_ms);
+}
+
+// Lets the key end as early as the other one says. False: it does already.
+bool take_over_end(model::KeyRecord& key, const model::KeyRecord& other) {
+  const model::KeyRecord before = key;
+  key.revoked_ms = earlier(key.revoked_ms, other.revoked_ms);
+  key.expires_ms = earlier(key.expires_ms, other.expires_ms);
+  key.revoked_at_once = key.revoked_at_once || other.revoked_at_once;
+  return key.revoked_ms != before.revoked_ms || key.expires_ms != before.expires_ms || key.revoked_at_once != before.revoked_at_once;
+}
+
 int import_keys(Context& context, const std::string& file) {
   auto input = InputFile::open(file);
   if (!input.ok()) return context.refuse(input.error().detail);
@@ -209,12 +223,16 @@ int import_keys(Context& context, const std::string& file) {
     digests.insert(key.digest);
     there.emplace(key.id, std::move(key));
   }
-  std::size_t stored = 0, same = 0, conflicts = 0;
+  std::size_t stored = 0, same = 0, ended = 0, conflicts = 0;
   std::vector<std::pair<std::string, std::int64_t>> used;
   for (const model::KeyRecord& key : *keys) {
     const auto found = there.find(key.id);
     if (found != there.end() && is_same(found->second, key)) {
       ++same;
+      if (take_over_end(found->second, key)) {
+        store->put_key(found->second);
+        ++ended;
+      }
     } else if (found != there.end() || !digests.insert(key.digest).second) {
       ++conflicts;
       context.err << key.id << " of tenant \"" << key.tenant_name << "\": a different key has this id; it was kept\n";
@@ -227,6 +245,7 @@ int import_keys(Context& context, const std::string& file) {
   if (!used.empty()) store->touch_keys(used);
   context.out << "imported " << stored << (stored == 1 ? " key" : " keys") << "\n";
   if (same > 0) context.out << same << (same == 1 ? " key" : " keys") << " already existed\n";
+  if (ended > 0) context.out << ended << " of them took over a revocation or an earlier end\n";
   const int finished = context.finish();
   if (conflicts == 0) return finished;
   return context.refuse(std::to_string(conflicts) + (conflicts == 1 ? " key was" : " keys were") + " skipped");
@@ -253,8 +272,9 @@ void add_keys_import(CLI::App& keys, Context& context) {
   auto file = std::make_shared<std::string>("-");
   command->add_option("file", *file, "The export; default standard input")->type_name("FILE");
   command->footer(
-      "Creates the store and the tenants if needed. Keys that already exist, even revoked or expired ones, are counted and left alone;\n"
-      "conflicting keys are reported and skipped, the rest is imported, and the exit code is 1.\n\n"
+      "Creates the store and the tenants if needed. Keys that already exist are counted; they only take over a revocation\n"
+      "or an earlier end, so that a key which was revoked in the other store is revoked here. Conflicting keys are reported and skipped, "
+      "the rest is imported, and the exit code is 1.\n\n"
       "Example:\n  runwarden keys import keys.ndjson");
   command->callback([&context, file] { context.exit_code = import_keys(context, *file); });
 }

@@ -208,11 +208,12 @@ void print_receipt(Context& context, const Receipt& receipt, bool json) {
   context.out << text << "\n";
 }
 
-// A purge of all records needs consent, from --yes or from a person at a terminal.
+// A purge of all records needs consent, from --yes or from a person at a terminal. A --before that is not in the past spares none.
 enum class Consent { given, ask, nobody_to_ask };
 
-Consent consent_to(const PurgeOptions& options) {
-  if (options.yes || options.dry_run || !options.before.empty()) return Consent::given;
+Consent consent_to(const PurgeOptions& options, std::int64_t now_ms) {
+  if (options.yes || options.dry_run) return Consent::given;
+  if (!options.before.empty() && *point_in_time(options.before, now_ms) < now_ms) return Consent::given;
   return ::isatty(STDIN_FILENO) == 1 && ::isatty(STDERR_FILENO) == 1 ? Consent::ask : Consent::nobody_to_ask;
 }
 
@@ -237,7 +238,8 @@ bool find_store_to_purge(Context& context, MaintenanceCommand& command, const Pu
 }
 
 int refuse_without_consent(Context& context, const PurgeOptions& options) {
-  context.refuse("purge: without --before, this deletes every record of tenant \"" + options.tenant +
+  context.refuse("purge: " + (options.before.empty() ? "without --before" : "as --before " + options.before + " is not in the past") +
+                 ", this deletes every record of tenant \"" + options.tenant +
                  "\"; pass --yes to confirm, or count them first with --dry-run");
   return kUsage;
 }
@@ -275,9 +277,9 @@ Result<Counts> purge_records(MaintenanceCommand& command, const store::PurgeQuer
 }
 
 int purge(Context& context, const PurgeOptions& options) {
-  const Consent consent = consent_to(options);
-  if (consent == Consent::nobody_to_ask) return refuse_without_consent(context, options);
   MaintenanceCommand command(context);
+  const Consent consent = consent_to(options, command.clock().wall_ms());
+  if (consent == Consent::nobody_to_ask) return refuse_without_consent(context, options);
   if (!find_store_to_purge(context, command, options)) return kWanting;
   Receipt receipt = begin_receipt(command, options);
   store::PurgeQuery query{options.tenant};
@@ -354,7 +356,7 @@ void add_purge(CLI::App& app, Context& context) {
       ->type_name("TIME")
       ->check(check_point_in_time);
   command->add_flag("--dry-run", options->dry_run, "Count what would be deleted, but delete nothing");
-  command->add_flag("--yes", options->yes, "Do not ask for confirmation; required without --before if there is no terminal");
+  command->add_flag("--yes", options->yes, "Do not ask for confirmation; required without a --before in the past if there is no terminal");
   command
       ->add_flag("--ledger", options->ledger,
                  "Also delete the tenant's ledger after printing its last checkpoint; otherwise the ledger stays and records the purge")
@@ -364,7 +366,8 @@ void add_purge(CLI::App& app, Context& context) {
       ->excludes("--dry-run");
   command->add_flag("--json", options->json, "Print the receipt as a JSON object");
   command->footer(
-      "Can run while the service is running, except with --compact. Without --before, it asks first. Deletes a run, open or not, with its\n"
+      "Can run while the service is running, except with --compact. Without --before, or if that is not in the past, it asks first. "
+      "Deletes a run, open or not, with its\n"
       "events, failures and revisions by the time it was received; other failures, changes and policies by their own time. Does not\n"
       "delete keys: use `runwarden keys revoke`.\n"
       "The deleted bytes stay in free pages of the file until those are reused. --compact, or a later `runwarden compact`, rewrites the\n"

@@ -1,9 +1,15 @@
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
 #include <memory>
+#include <string>
 
 #include "app/service.h"
+#include "base/open_fault.h"
 #include "cli/context.h"
 #include "config/loading.h"
 
@@ -16,7 +22,17 @@ void show_printed_lines_at_once() {
   std::cout << std::unitbuf;
 }
 
+// Why this user must not serve the folder's store; empty: nothing forbids it. Files that root makes there would lock its owner out.
+std::string foreign_store(const std::filesystem::path& folder) {
+  struct stat found {};
+  if (::geteuid() != 0 || ::stat(folder.c_str(), &found) != 0 || found.st_uid == 0) return {};
+  const std::string owner = user_name(found.st_uid);
+  return "store.path: \"" + folder.string() + "\" belongs to user " + owner +
+         ", who could not open what root would create in it; run this as " + owner + ": sudo -u " + owner + " runwarden serve ...\n";
+}
+
 int serve(Context& context, bool new_store) {
+  app::hold_signals();
   show_printed_lines_at_once();
   const auto options = config::process_options(context.config, context.data_dir);
   auto settings = config::load(options);
@@ -29,6 +45,10 @@ int serve(Context& context, bool new_store) {
                                  ": using the built-in defaults, among them server.address " + settings->server.address +
                                  " and store.path " + settings->store.path +
                                  "; `runwarden check` shows the detectors, and --config names a file");
+  }
+  if (const std::string foreign = foreign_store(settings->store.path); !foreign.empty()) {
+    context.err << "runwarden: " << foreign;
+    return kWanting;
   }
   settings->store.create_new = new_store;
   return app::run_service(*settings, [options] { return config::load(options); });

@@ -1,10 +1,14 @@
 #include "store/lmdb/store_folder.h"
 
+#include <sys/stat.h>
+
+#include <cerrno>
 #include <chrono>
 #include <optional>
 #include <system_error>
 #include <thread>
 
+#include "base/open_fault.h"
 #include "store/lmdb/fault.h"
 #include "store/lmdb/store.h"
 #include "store/lmdb/store_use.h"
@@ -55,6 +59,11 @@ FolderState look_at_folder(const fs::path& folder) {
 }
 
 Status refuse_lost_store(const fs::path& folder) {
+  struct stat found {};
+  const fs::path data = folder / "data.mdb";
+  if (::stat(data.c_str(), &found) != 0 && errno == EACCES) {
+    return Error{Code::unavailable, "store: " + open_fault(data, EACCES, OpenFor::reading), {}, {}};
+  }
   const auto until = std::chrono::steady_clock::now() + kLongestMaking;
   while (look_at_folder(folder) == FolderState::lost) {
     if (std::chrono::steady_clock::now() < until && is_being_made(folder)) {

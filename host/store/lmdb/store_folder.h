@@ -17,7 +17,8 @@ enum class FolderState {
 
 FolderState look_at_folder(const std::filesystem::path& folder);
 
-// Refuses a folder whose store is lost, with the remedy. Waits for a store that another process is just making.
+// Refuses a folder that this user may not look into or whose store is lost, with the remedy. Waits for a store that another process is
+// just making.
 Status refuse_lost_store(const std::filesystem::path& folder);
 
 }  // namespace runwarden::store

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -46,6 +47,20 @@ TEST_F(MaintenanceCommands, WhereThereIsNoStore_SaySoAndMakeNone) {
     EXPECT_EQ(ended.out, "") << args[0];
     EXPECT_EQ(ended.err, "runwarden: no store at " + path("data") + " is visible to this user; check --config and --data-dir\n");
     EXPECT_FALSE(std::filesystem::exists(path("data"))) << args[0];
+  }
+}
+
+TEST_F(MaintenanceCommands, WhereTheStoreIsAnothers_SayWhose) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
+  make_store();
+  ASSERT_EQ(::chmod(program.folder().path().c_str(), 0755), 0);
+  ASSERT_EQ(::chmod(config.c_str(), 0644), 0);
+  for (Args args :
+       {Args{"keys", "list"}, Args{"verify"}, Args{"export", "--tenant", "acme"}, Args{"clusters", "list", "--tenant", "acme"}}) {
+    args.insert(args.end(), {"--config", config});
+    const Ended ended = program.run_as(65534, args);
+    EXPECT_EQ(ended.code, 1);
+    EXPECT_THAT(ended.err, HasSubstr("\"" + path("data") + "\" belongs to root")) << args[0];
   }
 }
 
@@ -191,6 +206,12 @@ TEST_F(MaintenanceCommands, PurgeOfEverything_WhereNobodyCanBeAsked_WantsYes) {
   EXPECT_EQ(unsure.err,
             "runwarden: purge: without --before, this deletes every record of tenant \"acme\"; pass --yes to confirm, or count them first "
             "with --dry-run\n");
+  for (const char* before : {"2999-01-01T00:00:00Z", "0s"}) {
+    const Ended spares_none = run({"purge", "--tenant", "acme", "--before", before}, "y\n");
+    EXPECT_EQ(spares_none.code, 2) << before;
+    EXPECT_THAT(spares_none.err, HasSubstr("as --before " + std::string(before) + " is not in the past, this deletes every record"));
+  }
+  EXPECT_EQ(run({"purge", "--tenant", "acme", "--before", "1s"}).code, 0) << "that spares what came since";
   const Ended sure = run({"purge", "--tenant", "acme", "--yes"});
   EXPECT_EQ(sure.code, 0) << sure.err;
   EXPECT_THAT(sure.out, HasSubstr("tenant \"acme\", every record\n"));

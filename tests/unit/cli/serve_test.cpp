@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <filesystem>
 
@@ -42,6 +43,18 @@ TEST_F(ServeCommand, WhenTheStoresParentIsMissing_NamesIt) {
                                    "\" does not exist; create it, or check the path\n"));
 }
 
+// What root would create there, the owner could not open.
+TEST_F(ServeCommand, AsRootOnTheStoreOfAnother_IsRefused) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can give a folder away";
+  std::filesystem::create_directory(path("data"));
+  ASSERT_EQ(::chown(path("data").c_str(), 65534, 65534), 0);
+  const Ended ended = serve("data");
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_THAT(ended.err, HasSubstr("runwarden: store.path: \"" + path("data") + "\" belongs to user nobody"));
+  EXPECT_THAT(ended.err, HasSubstr("sudo -u nobody runwarden serve"));
+  EXPECT_TRUE(std::filesystem::is_empty(path("data")));
+}
+
 TEST_F(ServeCommand, WithoutAConfigurationFile_SaysSoAndNamesTheDefaults) {
   if (std::filesystem::exists("/etc/runwarden/runwarden.yaml")) GTEST_SKIP() << "this machine has one";
   program.folder().write("data", "mine");  // it is to end at once
@@ -67,7 +80,7 @@ TEST_F(ServeCommand, WhenItCannotStart_DoesNotSayThatItStoppedInGoodOrder) {
   const Ended no_address = serve("data", "127.0.0.1:" + std::to_string(ntohs(address.sin_port)));
   ::close(taken);
   EXPECT_EQ(no_address.code, 1);
-  EXPECT_THAT(no_address.err, HasSubstr("runwarden: "));
+  EXPECT_THAT(no_address.err, HasSubstr("runwarden: server.address: cannot listen on 127.0.0.1:"));
   EXPECT_THAT(no_address.err, Not(HasSubstr("\"stopping\"")));
   EXPECT_THAT(no_address.err, Not(HasSubstr("\"stopped\"")));
 }
