@@ -363,6 +363,20 @@ TEST_F(OtlpServer, LateSpans_OpenTheNextRevision) {
   EXPECT_TRUE(third["failures"].empty());
 }
 
+TEST_F(OtlpServer, AnUnfinishedCopyOfASpan_TakesNothingBack) {
+  const auto spans = refund(1);
+  OtlpSpan running = spans[0];
+  running.status = 0;
+  running.status_message.clear();
+  running.end_ms = 0;
+  ASSERT_EQ(send(otlp_json(spans)).status, 200);
+  EXPECT_EQ(resolved(trace_id(1))["failures"].size(), 1u);
+  ASSERT_EQ(send(otlp_json({running})).status, 200);
+  const json second = resolved(trace_id(1), 2);
+  EXPECT_EQ(second["steps"][0]["status"], "failed");
+  EXPECT_EQ(second["failures"].size(), 1u);
+}
+
 TEST_F(OtlpServer, AnIdThatAnotherKindOfRunHas_IsLeftToIt) {
   ASSERT_EQ(service_.post("/v1/ingest/runs", key_, R"({"runId":")" + trace_id(1) + R"(","steps":[]})").status, 201);
   std::vector<OtlpSpan> spans = refund(1);

@@ -458,7 +458,9 @@ class Extraction {
     put_ns(out.key("startNs"), span_.start_ns);
     put_ns(out.key("endNs"), span_.end_ns);
     if (gives) {
-      out.key("status").string(failed ? "failed" : "succeeded");
+      // A span that neither ended nor has the status OK may be running still.
+      const bool has_outcome = failed || span_.end_ns != 0 || span_.status == StatusCode::ok;
+      if (has_outcome) out.key("status").string(failed ? "failed" : "succeeded");
       const bool ok = !failed && span_.status == StatusCode::ok && !any_holds(mapping_.ok_means_nothing);
       if (ok) out.key("ok").boolean(true);
       if (failed) {

@@ -13,7 +13,7 @@ namespace runwarden::intake::otlp {
 // What is stored of a span: a JSON object, model::DocumentKind::span. Members without a value are omitted:
 //
 //   type "otlp_span", spanId, parentSpanId, root (bool), spanName, scope, spanKind, startNs, endNs (decimal texts), status
-//   ("succeeded", "failed"), ok (bool: the status says so)
+//   ("succeeded", "failed"; absent while the span is running), ok (bool: the status says so)
 //   stepName, inputSummary, outputSummary, errorCode, errorMessage     of a step
 //   userRequestText, outcomeSummary                                    of spans that may speak for the run
 //   metadata                                                           of both

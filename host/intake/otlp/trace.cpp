@@ -89,6 +89,7 @@ Trace::Trace(const std::vector<std::string>& spans) {
   split_steps();
 }
 
+// Of several versions of a span the last one counts, except that a copy made while it was running never replaces one of its end.
 void Trace::read(const std::vector<std::string>& spans) {
   for (const std::string& json : spans) {
     auto span = read_span(json);
@@ -96,7 +97,7 @@ void Trace::read(const std::vector<std::string>& spans) {
     const auto [known, is_new] = by_id_.try_emplace(span->id, spans_.size());
     if (is_new) {
       spans_.push_back(std::move(*span));
-    } else {
+    } else if (span->end_ns != 0 || spans_[known->second].end_ns == 0) {
       spans_[known->second] = std::move(*span);
     }
   }

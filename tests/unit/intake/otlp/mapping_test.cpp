@@ -712,6 +712,35 @@ TEST(OtlpMapping, ALaterVersionOfASpan_TakesItsPlace) {
   EXPECT_EQ(run["steps"][0]["status"], "failed");
 }
 
+TEST(OtlpMapping, AnUnfinishedCopyThatComesLate_DoesNotReplaceTheFinishedSpan) {
+  TraceBuilder trace;
+  trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
+  const OtlpSpan running = trace.add("execute_tool find", {{"gen_ai.operation.name", text("execute_tool")}});
+  std::vector<OtlpSpan> spans = trace.spans();
+  TraceBuilder::fail(spans[1]);
+  spans.push_back(running);
+  spans.back().end_ms = 0;
+  const json run = run_of(spans);
+  ASSERT_EQ(run["steps"].size(), 1u);
+  EXPECT_EQ(run["steps"][0]["status"], "failed");
+  std::swap(spans[1], spans[2]);
+  EXPECT_EQ(run_of(spans), run);
+}
+
+TEST(OtlpMapping, ASpanThatHasNotEnded_ReportsAStatusOnlyIfItIsSet) {
+  const auto status_of = [](int code) {
+    TraceBuilder trace;
+    trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
+    OtlpSpan& tool = trace.add("execute_tool find", {{"gen_ai.operation.name", text("execute_tool")}});
+    tool.end_ms = 0;
+    tool.status = code;
+    return run_of(trace.spans())["steps"][0].value("status", "absent");
+  };
+  EXPECT_EQ(status_of(0), "absent");
+  EXPECT_EQ(status_of(1), "succeeded");
+  EXPECT_EQ(status_of(2), "failed");
+}
+
 TEST(OtlpMapping, SpansWithoutTheirRoot_MakeARunAllTheSame) {
   TraceBuilder trace;
   trace.add("agent", {{"gen_ai.operation.name", text("invoke_agent")}});
