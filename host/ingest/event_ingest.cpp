@@ -125,9 +125,10 @@ std::optional<IngestAnswer> EventIngest::answered_before(const std::shared_ptr<J
       return as_it_stands(*job, before->buffered ? std::optional(before->buffered->revision) : std::nullopt);
     }
   }
-  // Final events leave no run open.
-  const bool room = job->final || parts_.buffer.open_count() < parts_.max_open_runs;
-  if (room || parts_.store.find_run(job->request.tenant, job->events.run_id)) return std::nullopt;
+  // Final events leave no run open, and a run that is open may go on. One that is resolved counts like a new one: new events open it.
+  if (job->final || parts_.buffer.open_count() < parts_.max_open_runs) return std::nullopt;
+  const auto head = parts_.store.run_head(job->request.tenant, job->events.run_id, std::nullopt);
+  if (head && head->state == model::RunState::open) return std::nullopt;
   Error full = too_many_open_runs(parts_.max_open_runs, kOpenRunsRetryS);
   full.detail += "; a request with \"final\": true needs no room";
   return refused(std::move(full));

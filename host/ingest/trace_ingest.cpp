@@ -123,12 +123,15 @@ void TraceIngest::take(IngestRequest request, intake::otlp::Encoding encoding, c
   if (!queued) done(refused_with(queue_full()));
 }
 
-// Runs that are already open may continue; only new ones count against the limit.
+// Runs that are already open may continue; those that the request opens, or opens again, count against the limit.
 std::optional<Error> TraceIngest::refuse_over_limit(const IngestRequest& request, const Traces& traces) {
   if (parts_.buffer.open_runs().count + traces.size() <= parts_.max_open_runs) return std::nullopt;
-  const auto is_new = [&](const auto& trace) { return !parts_.store.run_head(request.tenant, trace.first, std::nullopt); };
-  const auto fresh = static_cast<std::uint64_t>(std::count_if(traces.begin(), traces.end(), is_new));
-  if (fresh == 0 || parts_.buffer.open_runs().count + fresh <= parts_.max_open_runs) return std::nullopt;
+  const auto opens = [&](const auto& trace) {
+    const auto head = parts_.store.run_head(request.tenant, trace.first, std::nullopt);
+    return !head || head->state != model::RunState::open;
+  };
+  const auto opened = static_cast<std::uint64_t>(std::count_if(traces.begin(), traces.end(), opens));
+  if (opened == 0 || parts_.buffer.open_runs().count + opened <= parts_.max_open_runs) return std::nullopt;
   return too_many_open_runs(parts_.max_open_runs, kRetryS);
 }
 

@@ -7,6 +7,7 @@
 
 #include "support/otlp.h"
 #include "support/service_process.h"
+#include "support/wait_until.h"
 
 namespace runwarden::test {
 namespace {
@@ -254,6 +255,37 @@ TEST(OpenRuns, AsManyAsMayBe_DoNotKeepARunFromEndingAtOnce) {
   EXPECT_EQ(post("open", false), 202);
   EXPECT_EQ(post("no-room", false), 503);
   EXPECT_EQ(post("ends-at-once", true), 201);
+}
+
+TEST(OpenRuns, AsManyAsMayBe_LetNoResolvedRunOpenAgain) {
+  ServiceProcess service({.yaml = "buffer: {max_open_runs: 1, otlp_root_grace: 0s}\n",
+                          .server = {},
+                          .limits = "{}",
+                          .store = {},
+                          .binary = {},
+                          .environment = {}});
+  const std::string key = service.make_key();
+  const auto post = [&](const std::string& run_id, const json& event, bool final) {
+    const json body = {{"runId", run_id}, {"events", {event}}, {"final", final}};
+    return service.post("/v1/ingest/events", key, body.dump()).status;
+  };
+  OtlpSpan span;
+  span.attributes = {{"gen_ai.operation.name", std::string("invoke_agent")}};
+  const auto send = [&] { return service.post("/v1/ingest/otlp/v1/traces", key, otlp_json({span})).status; };
+  ASSERT_EQ(send(), 200);
+  const auto is_resolved = [&] {
+    const HttpAnswer run = service.get("/v1/runs/" + span.trace_id, key);
+    return run.status == 200 && json::parse(run.body)["state"] == "resolved";
+  };
+  ASSERT_TRUE(wait_until(is_resolved));
+  ASSERT_EQ(post("ended", kRefundFailed, true), 201);
+  ASSERT_EQ(post("open", kRefundFailed, false), 202);
+  EXPECT_EQ(post("ended", kClaim, false), 503);
+  span.parent_id = span.span_id;
+  span.span_id = "00000000000000ff";
+  EXPECT_EQ(send(), 503);
+  EXPECT_EQ(post("open", kClaim, false), 202);
+  EXPECT_EQ(post("ended", kClaim, true), 201);
 }
 
 TEST(OpenRuns, OfAnotherTenant_AreNotLeftToTheSenderToEnd) {

@@ -86,6 +86,9 @@ class EventIngestTest : public ::testing::Test {
   // What an event of the run "r" that ends it is answered with.
   IngestAnswer post_final(const std::string& id) { return post_events(event_of(id), std::nullopt); }
   IngestAnswer post_events(const std::string& events, std::optional<model::Digest> idempotency) {
+    return post(R"({"runId":"r","final":true,"events":[)" + events + "]}", idempotency);
+  }
+  IngestAnswer post(const std::string& body, std::optional<model::Digest> idempotency) {
     std::promise<IngestAnswer> answered;
     pool_.post([&](std::size_t worker) {
       IngestRequest request;
@@ -93,7 +96,7 @@ class EventIngestTest : public ::testing::Test {
       request.tenant_name = "acme";
       request.may_read = true;
       request.idempotency = idempotency;
-      request.body = R"({"runId":"r","final":true,"events":[)" + events + "]}";
+      request.body = body;
       events_.take(worker, std::move(request), [&](IngestAnswer answer) { answered.set_value(std::move(answer)); });
     });
     return answered.get_future().get();
@@ -157,6 +160,20 @@ TEST_F(EventIngestTest, FinalEventsOfANewRun_NeedNoRoomAmongOpenRuns) {
   test::commit(*store_, std::move(other));
   ASSERT_EQ(store_->open_count(), 1u);
   EXPECT_EQ(post_final("a").kind, Kind::created);
+  EXPECT_EQ(store_->open_count(), 1u);
+}
+
+TEST_F(EventIngestTest, EventsThatWouldOpenAResolvedRunAgain_NeedRoomLikeThoseOfANewOne) {
+  const auto go_on = [&](const std::string& run, const std::string& event) {
+    return post(R"({"runId":")" + run + R"(","events":[)" + event_of(event) + "]}", std::nullopt);
+  };
+  ASSERT_EQ(post_final("a").kind, Kind::created);
+  ASSERT_EQ(go_on("other", "o").kind, Kind::buffered);
+  const IngestAnswer reopening = go_on("r", "b");
+  EXPECT_EQ(reopening.kind, Kind::refused);
+  EXPECT_EQ(reopening.error.code, Code::unavailable);
+  EXPECT_EQ(go_on("other", "p").kind, Kind::buffered) << "it is open already";
+  EXPECT_EQ(post_final("b").kind, Kind::created) << "it leaves no run open";
   EXPECT_EQ(store_->open_count(), 1u);
 }
 
