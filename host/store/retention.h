@@ -11,7 +11,8 @@
 
 namespace runwarden::store {
 
-// Records older than these are deleted; kBeginningMs: none. Idempotency records expire by their own time.
+// Records older than these are deleted; kBeginningMs: none. Idempotency records expire by their own time. Changes and
+// policies expire only when their time of receipt is too old, too; a purge deletes them by the time that their sender gave.
 struct Retention {
   std::int64_t runs_before_ms = kBeginningMs;  // crash marks too
   std::int64_t failures_before_ms = kBeginningMs;

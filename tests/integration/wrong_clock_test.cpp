@@ -191,6 +191,22 @@ TEST_F(WrongClock, AcceptedByAnOperator_IsGoneByFromThenOn) {
   EXPECT_EQ(times_in_log("clock_jumped"), 0) << "the next start knows";
 }
 
+// A pass of retention deletes runs before changes: once the run is gone, the changes were looked at.
+TEST_F(WrongClock, BackdatedChangeAndPolicy_AreKeptFromTheirReceipt) {
+  start("retention: {policies: 400d, max_clock_step: forever}\n");
+  key_ = make_key("300d");
+  ASSERT_EQ(post("old").status, 201);
+  ASSERT_EQ(service_->post("/v1/ingest/changes", key_, R"({"kind":"code","at":"2020-01-01T00:00:00Z"})").status, 201);
+  for (const char* at : {"2020-01-01T00:00:00Z", "2021-01-01T00:00:00Z"}) {
+    ASSERT_EQ(service_->post("/v1/ingest/policies", key_, json{{"policy", "refunds"}, {"at", at}}.dump()).status, 201);
+  }
+  set_clock(100 * kDay);
+  restart();
+  EXPECT_TRUE(wait_until([&] { return status_of("old") == 404; }, kLongest)) << "it is past its retention of 90 days";
+  EXPECT_EQ(json::parse(service_->get("/v1/changes", key_).body)["items"].size(), 3u);
+  EXPECT_EQ(json::parse(service_->get("/v1/policies", key_).body)["items"].size(), 2u);
+}
+
 // The store of a service that was stopped for long: accepted before the start, it is taken as it is.
 TEST_F(WrongClock, AcceptedWhileTheServiceIsStopped_HoldsForTheStart) {
   start("retention: {max_clock_step: 2h}\n");

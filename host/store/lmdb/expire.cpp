@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "store/change_codec.h"
 #include "store/lmdb/answers.h"
 #include "store/lmdb/failures.h"
 #include "store/lmdb/policies.h"
@@ -99,10 +100,25 @@ std::uint64_t expire_failures(WriteBatch& batch, const Retention& retention, std
   return gone;
 }
 
+// Changes and policies have the time that their sender gave, which may be long past on receipt: they expire only when both times are too
+// old. A purge goes by the given time alone. An unreadable record is of no use.
+template <class Record>
+bool received_since(const RunKey& place, std::string_view value, std::int64_t before_ms,
+                    Record (*decode_head)(std::string_view, std::string_view)) {
+  try {
+    return decode_head(place_key(place.tenant, place.key), value).received_ms >= before_ms;
+  } catch (const BadValue&) {
+    return false;
+  }
+}
+
 std::uint64_t expire_changes(WriteBatch& batch, const Retention& retention, std::size_t most) {
   std::uint64_t gone = 0;
-  const auto none = [](const RunKey&, std::string_view) { return false; };
-  for (const RunKey& place : oldest(batch.txn, batch.tables.changes, retention.changes_before_ms, retention, most, none)) {
+  const std::int64_t before_ms = retention.changes_before_ms;
+  const auto keep = [&](const RunKey& place, std::string_view value) {
+    return !retention.tenant && received_since(place, value, before_ms, decode_change_head);
+  };
+  for (const RunKey& place : oldest(batch.txn, batch.tables.changes, before_ms, retention, most, keep)) {
     gone += erase_change(batch, place.tenant, place.key) ? 1 : 0;
   }
   return gone;
@@ -121,11 +137,11 @@ bool is_in_force(const WriteBatch& batch, const RunKey& place) {
 std::uint64_t expire_policies(WriteBatch& batch, const Retention& retention, std::size_t most) {
   std::uint64_t gone = 0;
   // A revision stays while it is in force, however old, unless this is a purge of its tenant.
-  const auto keep = [&](const RunKey& place, std::string_view) {
-    if (retention.tenant) return false;
-    return is_in_force(batch, place);
+  const std::int64_t before_ms = retention.policies_before_ms;
+  const auto keep = [&](const RunKey& place, std::string_view value) {
+    return !retention.tenant && (received_since(place, value, before_ms, decode_policy_head) || is_in_force(batch, place));
   };
-  for (const RunKey& place : oldest(batch.txn, batch.tables.policies, retention.policies_before_ms, retention, most, keep)) {
+  for (const RunKey& place : oldest(batch.txn, batch.tables.policies, before_ms, retention, most, keep)) {
     gone += erase_policy(batch, place.tenant, place.key) ? 1 : 0;
   }
   return gone;

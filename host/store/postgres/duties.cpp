@@ -246,8 +246,10 @@ void Expiry::runs() {
   if (retention_.tenant) delete_failures_of(places);
 }
 
+// A change has the time that its sender gave, which may be long past on receipt: it expires only when both times are too old. A purge goes
+// by the given time alone.
 void Expiry::changes() {
-  const auto old = oldest({"change"}, retention_.changes_before_ms);
+  const auto old = oldest({"change", retention_.tenant ? "" : " AND o.received_ms < $1"}, retention_.changes_before_ms);
   if (!old) return;
   const Places places = places_of(*old);
   gone.changes += delete_places("change", places);
@@ -255,9 +257,10 @@ void Expiry::changes() {
   note(places);
 }
 
-// A revision stays while it is in force, however old it is, unless the tenant itself is purged.
+// A revision expires like a change, but stays while it is in force, however old it is, unless the tenant itself is purged.
 void Expiry::policies() {
   constexpr const char* kNotInForce =
+      " AND o.received_ms < $1"
       " AND (o.time_ms > $3 OR EXISTS (SELECT 1 FROM runwarden.policy n WHERE n.tenant = o.tenant AND n.policy = o.policy AND n.time_ms <= "
       "$3"
       " AND (n.time_ms, n.seq) > (o.time_ms, o.seq)))";

@@ -553,14 +553,43 @@ TEST_P(ReadingContract, OpenRuns_StayUntilTheyAreResolved) {
 }
 
 TEST_P(ReadingContract, PolicyInForce_StaysHoweverOldItIs) {
-  commit(policy("refunds", "1", 1000));
-  commit(policy("refunds", "2", 2000));
+  for (const auto& [revision, at_ms] : {std::pair{"1", 1000}, {"2", 2000}}) {
+    PolicyWrite write = policy("refunds", revision, at_ms);
+    write.policy.received_ms = at_ms;
+    commit(write);
+  }
   Retention retention;
   retention.policies_before_ms = 5000;
   EXPECT_EQ(store_->expire(retention, 10).policies, 1u);
   EXPECT_THAT(revisions({}), ElementsAre("refunds@2"));
   EXPECT_EQ(store_->expire(retention, 10).policies, 0u);
   EXPECT_EQ(commit(policy("refunds", "", 6000)).policy->revision, "3");
+}
+
+TEST_P(ReadingContract, BackdatedChangesAndPolicies_StayAsLongAsTheirReceiptIsRecent) {
+  ChangeWrite late = change("code", 1000);
+  late.change.received_ms = 9000;
+  commit(late);
+  ChangeWrite timely = change("runtime", 2000);
+  timely.change.received_ms = 2000;
+  commit(timely);
+  for (const auto& [revision, at_ms] : {std::pair{"1", 1000}, {"2", 2000}}) {
+    PolicyWrite write = policy("refunds", revision, at_ms);
+    write.policy.received_ms = 9000;
+    commit(write);
+  }
+  Retention retention;
+  retention.changes_before_ms = retention.policies_before_ms = 5000;
+  Expired gone = store_->expire(retention, 10);
+  EXPECT_EQ(gone.changes, 1u);
+  EXPECT_EQ(gone.policies, 0u);
+  const auto kept = store_->changes(kTenant, {}).items;
+  EXPECT_THAT(kept, SizeIs(3)) << "the revisions are changes, too";
+  EXPECT_EQ(kept.back().kind, "code");
+  retention.changes_before_ms = retention.policies_before_ms = 9001;
+  gone = store_->expire(retention, 10);
+  EXPECT_EQ(gone.changes, 3u);
+  EXPECT_EQ(gone.policies, 1u) << "the other one is in force";
 }
 
 TEST_P(ReadingContract, OldAnswers_Go) {
