@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kDecodeStep = 16 * 1024;
 constexpr std::uint64_t kReserveAtMost = 256 * 1024;  // a declared length may be false
+constexpr std::uint64_t kEncodingSlack = 64 * 1024;   // headers and trailers of a body's members
 // The first batch is large, so that a body over the limit is usually refused before any line is processed.
 constexpr std::uint64_t kFirstBatchBytes = 8 * 1024 * 1024;
 constexpr std::size_t kFirstBatchLines = 128 * 1024;
@@ -21,6 +22,11 @@ bool blank(std::string_view text) {
 
 }  // namespace
 
+std::uint64_t BodyPlan::max_sent_bytes() const {
+  if (coding == Coding::identity) return max_bytes();
+  return max_bytes() + max_bytes() / 1000 + kEncodingSlack;
+}
+
 BodyReader::BodyReader(const BodyPlan& plan) : plan_(plan) {
   if (plan.coding != Coding::identity) gunzip_.emplace(plan.coding);
   if (plan.form == BodyForm::whole && plan.coding == Coding::identity)
@@ -28,12 +34,9 @@ BodyReader::BodyReader(const BodyPlan& plan) : plan_(plan) {
 }
 
 void BodyReader::announce(std::uint64_t bytes) {
-  if (state_ != State::reading || gunzip_) return;
-  if (plan_.form == BodyForm::lines) {
-    if (bytes > plan_.max_batch_bytes - decoded_bytes_) last_batch(LineBatch::End::over_batch_bytes);
-  } else if (bytes > plan_.max_body_bytes - body_.size()) {
-    refuse_too_large();
-  }
+  if (state_ != State::reading) return;
+  const std::uint64_t arrived = gunzip_ ? encoded_bytes_ : plan_.form == BodyForm::lines ? decoded_bytes_ : body_.size();
+  if (bytes > plan_.max_sent_bytes() - arrived) refuse_too_large();
 }
 
 std::size_t BodyReader::put(std::string_view bytes) {
@@ -42,6 +45,14 @@ std::size_t BodyReader::put(std::string_view bytes) {
 }
 
 std::size_t BodyReader::decode(std::string_view bytes) {
+  const std::uint64_t room = plan_.max_sent_bytes() - encoded_bytes_;
+  const std::size_t taken = decode_within_limit(bytes.substr(0, std::min<std::uint64_t>(room, bytes.size())));
+  encoded_bytes_ += taken;
+  if (state_ == State::reading && taken == room && bytes.size() > taken) refuse_too_large();
+  return taken;
+}
+
+std::size_t BodyReader::decode_within_limit(std::string_view bytes) {
   std::array<char, kDecodeStep> out;
   std::size_t taken = 0;
   while (state_ == State::reading) {
@@ -116,6 +127,7 @@ std::size_t BodyReader::deliver(std::string_view decoded) {
 }
 
 void BodyReader::refuse_too_large() {
+  if (plan_.form == BodyForm::lines) return last_batch(LineBatch::End::over_batch_bytes);
   state_ = State::too_large;
   body_ = {};
 }
@@ -128,7 +140,7 @@ std::size_t BodyReader::deliver_lines(std::string_view decoded) {
     const bool whole = feed != std::string_view::npos;
     const std::size_t used = whole ? feed + 1 : rest.size();
     if (used > plan_.max_batch_bytes - decoded_bytes_) {
-      last_batch(LineBatch::End::over_batch_bytes);
+      refuse_too_large();
       return taken;
     }
     decoded_bytes_ += used;

@@ -1,5 +1,5 @@
 // Collects a request body as it arrives (transfer coding removed), decodes gzip or deflate, and produces one string or batches of lines.
-// One owner, one thread. Buffers at most the limit plus one decoding step.
+// One owner, one thread. Buffers at most the limit plus one decoding step, and reads at most BodyPlan::max_sent_bytes().
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,11 @@ struct BodyPlan {
   std::uint64_t max_batch_bytes = 0;
   std::uint64_t max_lines = 0;
   std::uint64_t expected_bytes = 0;  // Content-Length; 0 when unknown
+
+  // The limit on decoded bytes of the whole body.
+  std::uint64_t max_bytes() const { return form == BodyForm::lines ? max_batch_bytes : max_body_bytes; }
+  // The limit on bytes as sent. A coding adds little even to data that it cannot compress.
+  std::uint64_t max_sent_bytes() const;
 };
 
 class BodyReader {
@@ -28,7 +33,7 @@ class BodyReader {
 
   explicit BodyReader(const BodyPlan& plan);
 
-  // More bytes are announced to follow: a body that would exceed its limit is refused before they arrive. Ignored if the body is encoded.
+  // More bytes are announced to follow: a body that would exceed its limit is refused before they arrive.
   void announce(std::uint64_t bytes);
   // Returns how many bytes it consumed: fewer than given if a batch is ready or the body is refused.
   std::size_t put(std::string_view bytes);
@@ -49,6 +54,7 @@ class BodyReader {
 
  private:
   std::size_t decode(std::string_view bytes);
+  std::size_t decode_within_limit(std::string_view bytes);
   void refuse_too_large();
   std::size_t deliver(std::string_view decoded);
   std::size_t deliver_lines(std::string_view decoded);
@@ -62,6 +68,7 @@ class BodyReader {
   BodyPlan plan_;
   State state_ = State::reading;
   std::optional<Gunzip> gunzip_;
+  std::uint64_t encoded_bytes_ = 0;
   std::string held_;  // decoded, not yet delivered because a batch was ready
   std::uint64_t decoded_bytes_ = 0;
   bool ended_ = false;

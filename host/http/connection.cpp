@@ -218,9 +218,10 @@ void Connection::accept(Accepted accepted, bool more_follows) {
   const Framing& framing = request_->parser.framing();
   request_->request_handler = std::move(accepted.request_handler);
   const bool lines = accepted.form == BodyForm::lines;
-  const std::uint64_t limit = lines ? accepted.max_batch_bytes : accepted.max_body_bytes;
-  if (framing.coding == Coding::identity && framing.content_length > limit)
-    return fail(too_large(limit, accepted.limit_name, accepted.when_too_large));
+  const BodyPlan plan{accepted.form,      framing.coding,        accepted.max_body_bytes, accepted.max_batch_bytes,
+                      accepted.max_lines, framing.content_length};
+  if (framing.content_length > plan.max_sent_bytes())
+    return fail(too_large(plan.max_bytes(), accepted.limit_name, accepted.when_too_large));
   if (accepted.refusal) return refuse(std::move(*accepted.refusal));
   if (!framing.has_body()) {
     if (!lines) return hand_body({});
@@ -230,8 +231,7 @@ void Connection::accept(Accepted accepted, bool more_follows) {
   }
   request_->limit_name = accepted.limit_name;
   request_->when_too_large = accepted.when_too_large;
-  request_->reader.emplace(BodyPlan{accepted.form, framing.coding, accepted.max_body_bytes, accepted.max_batch_bytes, accepted.max_lines,
-                                    framing.content_length});
+  request_->reader.emplace(plan);
   phase_ = Phase::body;
   if (framing.expect_continue && !more_follows) {
     constexpr std::string_view kContinue = "HTTP/1.1 100 Continue\r\n\r\n";

@@ -102,6 +102,26 @@ TEST_F(HostileInput, AGzipBomb_IsStoppedAtTheLimit) {
   EXPECT_LT(peak_memory_kib(service_->pid()), before + (64u << 10));
 }
 
+TEST_F(HostileInput, AGzipBodyLargerThanAnyOfTheLimit_IsRefusedBeforeItComes) {
+  for (const char* size : {"Transfer-Encoding: chunked\r\n\r\n1dcd6500\r\n", "Content-Length: 500000000\r\nExpect: 100-continue\r\n\r\n"}) {
+    HttpClient client = HttpClient::to(service_->port());
+    ASSERT_TRUE(client.send("POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer " + key_ +
+                            "\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n" + size));
+    ASSERT_TRUE(client.hears_within(5'000)) << size << ": sooner than limits.body_timeout";
+    const auto answer = client.answer();
+    ASSERT_TRUE(answer) << size;
+    EXPECT_EQ(code_of(*answer), "413 payload_too_large");
+    EXPECT_TRUE(client.closed_by_server());
+  }
+}
+
+TEST_F(HostileInput, AGzipOfEmptyMembers_IsBoundedAsItIsSent) {
+  const std::string member = gzip_of(0, 'x');
+  std::string members;
+  while (members.size() < (9u << 20)) members += member;
+  EXPECT_EQ(posted(members, "Content-Encoding: gzip\r\n"), "413 payload_too_large");
+}
+
 TEST_F(HostileInput, ManySmallSteps_AreBounded) {
   std::string body = "{\"steps\":[{}";
   while (body.size() < (7u << 20)) body += ",{}";

@@ -404,6 +404,34 @@ TEST(BodyReader, WhenMoreIsAnnouncedThanItsLimit_EndsBeforeItComes) {
   BodyReader packed(whole_plan(1000, true));
   packed.announce(2000);
   EXPECT_EQ(packed.state(), BodyReader::State::reading) << "the limit is on decoded bytes";
+  packed.announce(66'537);
+  EXPECT_EQ(packed.state(), BodyReader::State::reading);
+  packed.announce(66'538);
+  EXPECT_EQ(packed.state(), BodyReader::State::too_large) << "more than any coding of 1000 bytes needs";
+}
+
+// Members without content decode to nothing, however many there are.
+TEST(BodyReader, WhenEncodedBytesDecodeToNothing_AreBoundedToo) {
+  const std::string member = gzip_text("");
+  std::string members;
+  while (members.size() < 200'000) members += member;
+  for (const std::size_t piece : {members.size(), std::size_t{777}}) {
+    BodyReader whole(whole_plan(1000, true));
+    std::size_t taken = 0;
+    for (std::size_t at = 0; at < members.size() && whole.state() == BodyReader::State::reading; at += piece) {
+      taken += whole.put(std::string_view(members).substr(at, piece));
+    }
+    EXPECT_EQ(whole.state(), BodyReader::State::too_large);
+    EXPECT_EQ(taken, 66'537u) << "1000 bytes, a thousandth of it and 64 KiB";
+  }
+  BodyPlan plan = lines_plan(1000, 2000);
+  plan.coding = Coding::gzip;
+  BodyReader lines(plan);
+  lines.put(gzip_text("one\n") + members);
+  ASSERT_EQ(lines.state(), BodyReader::State::batch_ready);
+  const LineBatch batch = lines.take_batch();
+  EXPECT_EQ(batch.end, LineBatch::End::over_batch_bytes);
+  EXPECT_EQ(batch.lines.size(), 1u);
 }
 
 TEST(BodyReader, WhenABombIsSent_StopsDecodingAtTheLimit) {

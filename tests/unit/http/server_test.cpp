@@ -292,6 +292,19 @@ TEST(HttpServer, WhenTheClientExpects100_IsToldToGoOnOnlyIfItsBodyIsWanted) {
   EXPECT_TRUE(refused.closed_by_server());
 }
 
+TEST(HttpServer, WhenAnEncodedBodyIsDeclaredFarLargerThanTheLimit_IsRefusedInsteadOfAwaited) {
+  Running running;
+  running.handler.max_body_bytes = 1000;
+  running.handler.max_batch_bytes = 2000;
+  for (const char* path : {"/echo", "/lines"}) {
+    auto client = HttpClient::to(running.port());
+    client.send("POST " + std::string(path) +
+                " HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Encoding: gzip\r\nContent-Length: 70000\r\n\r\n");
+    EXPECT_EQ(client.answer()->status, 413) << path;
+    EXPECT_TRUE(client.closed_by_server());
+  }
+}
+
 TEST(HttpServer, WhenATrailerIsFolded_Answers400AndCloses) {
   Running running;
   for (const char* path : {"/echo", "/missing"}) {
