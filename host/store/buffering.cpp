@@ -9,6 +9,16 @@ namespace {
 
 enum class IdsOfContent : std::uint8_t { count_as_seen, count_as_new };
 
+// Whether a request ends its run. One without new events does so only if it says it for the first time.
+void add_final(NewEvents& fresh, const EventsWrite& write, std::span<const std::string> halves,
+               const std::function<bool(std::string_view half)>& is_seen) {
+  if (!write.final) return;
+  const std::string& half = halves[write.events.size()];
+  const bool is_new = half.empty() || !is_seen(half);
+  if (is_new && !half.empty()) fresh.ids.push_back(half);
+  fresh.final = is_new || !fresh.json.empty();
+}
+
 struct Unseen {
   const EventsWrite& write;
   std::span<const std::string> halves;
@@ -34,6 +44,7 @@ NewEvents unseen(const Unseen& of, IdsOfContent ids_of_content) {
     fresh.bytes += event.json.size();
     if (event.end_mark != 0) fresh.end_mark = event.end_mark;
   }
+  add_final(fresh, of.write, of.halves, of.is_seen);
   return fresh;
 }
 
@@ -87,6 +98,20 @@ Buffered how_it_stands(const model::RecordKey& place, const StoredRun& stored) {
   return buffered;
 }
 
+std::string final_id(const EventsWrite& write) {
+  if (write.events.empty() || write.events.back().id.empty()) return {};
+  return "final after: " + write.events.back().id;
+}
+
+std::vector<std::string> halves_of(const EventsWrite& write, const std::function<std::string(const std::string& id)>& half_digest) {
+  const auto half_of = [&](const std::string& id) { return id.empty() ? std::string() : half_digest(id); };
+  std::vector<std::string> halves;
+  halves.reserve(write.events.size() + 1);
+  for (const EventsWrite::Event& event : write.events) halves.push_back(half_of(event.id));
+  if (write.final) halves.push_back(half_of(final_id(write)));
+  return halves;
+}
+
 // A run_finished repeats the run's end, whatever its id, only if nothing else is new: after other events, it ends the next revision.
 NewEvents new_events(const EventsWrite& write, std::span<const std::string> halves, const StoredRun* stored,
                      const std::function<bool(std::string_view half)>& is_seen) {
@@ -136,7 +161,7 @@ void add_to_run(StoredRun& stored, const EventsWrite& write, const NewEvents& fr
   buffering.max_events = std::max<std::uint32_t>(write.max_events, 1);
   buffering.max_bytes = write.max_bytes;
   const auto finishes = [](const EventsWrite::Event& event) { return event.end_mark != 0; };
-  buffering.tail_final = buffering.tail_final || write.final || std::any_of(write.events.begin(), write.events.end(), finishes);
+  buffering.tail_final = buffering.tail_final || fresh.final || std::any_of(write.events.begin(), write.events.end(), finishes);
   settle(buffering);
 }
 

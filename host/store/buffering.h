@@ -29,12 +29,20 @@ Buffered how_it_stands(const model::RecordKey& place, const StoredRun& stored);
 struct NewEvents {
   std::vector<std::string> json;
   std::vector<const model::EventOutline*> outlines;
-  std::vector<std::string_view> ids;  // half digests of the new ids
+  std::vector<std::string_view> ids;  // half digests of the new ids, that of final_id() included
+  bool final = false;                 // the run ends with this request
   std::uint64_t bytes = 0;
   std::uint64_t end_mark = 0;  // of the last event that ends the run
 };
 
-// `halves`: for each event the half digest of its id, or an empty string. `stored`: the run as stored, or null if it is new. `is_seen`
+// Identifies `final` as an id does an event: that the run ends after the last event of the request. Empty if that event has no id. Seen
+// before, it ends nothing: the run has ended there, and may have gone on since.
+std::string final_id(const EventsWrite& write);
+
+// The half digests of the events' ids, then, if the write is final, that of final_id(); empty strings for those without an id.
+std::vector<std::string> halves_of(const EventsWrite& write, const std::function<std::string(const std::string& id)>& half_digest);
+
+// `halves`: as halves_of() returns them. `stored`: the run as stored, or null if it is new. `is_seen`
 // returns whether the stored run has an event with that half digest; it is not called for a new run.
 NewEvents new_events(const EventsWrite& write, std::span<const std::string> halves, const StoredRun* stored,
                      const std::function<bool(std::string_view half)>& is_seen);

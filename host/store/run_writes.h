@@ -50,7 +50,7 @@ struct EventsWrite {
   model::RunSource source = model::RunSource::client;  // a run of another source is a run_conflict
   bool has_root = false;                               // otlp: one of the events is the trace's root
   std::vector<Event> events;
-  bool final = false;                                 // the run ends, even if none of these is new
+  bool final = false;  // the run ends, even if none of these is new; not if it was said before, after the same last event
   std::uint32_t max_events = 10'000;                  // per revision; events beyond begin the next one
   std::uint64_t max_bytes = std::uint64_t{64} << 20;  // likewise, for what is held in memory when it ends
   std::optional<Idempotency> idempotency;

@@ -332,6 +332,22 @@ TEST_F(Events, ARetryOfTheEnd_DoesNotEndTheRevisionThatFollowed) {
   EXPECT_EQ(get("/v1/runs/late-retry")["revision"], 2);
 }
 
+TEST_F(Events, ARetryWithFinal_DoesNotEndTheRevisionThatFollowed) {
+  const auto request = [](const char* event_id, bool final) {
+    json event = kRefundFailed;
+    event["eventId"] = event_id;
+    return json{{"runId", "late-final"}, {"events", {event}}, {"final", final}};
+  };
+  ASSERT_EQ(post(request("1", true)).status, 201);
+  ASSERT_EQ(post(request("2", false)).status, 202);
+  const HttpAnswer late = post(request("1", true));
+  EXPECT_EQ(late.status, 202) << late.body;
+  EXPECT_EQ(json::parse(late.body)["accepted"], 0);
+  EXPECT_EQ(get("/v1/runs/late-final")["state"], "open");
+  EXPECT_EQ(post(request("2", true)).status, 201);
+  EXPECT_EQ(get("/v1/runs/late-final")["revision"], 2);
+}
+
 TEST_F(Events, AnOpenRun_CanBeReadAndSentAgain) {
   ASSERT_EQ(post({{"runId", "in-progress"}, {"events", {kRefundFailed}}}).status, 202);
   json copy = get("/v1/runs/in-progress");

@@ -69,7 +69,7 @@ std::optional<WriteResult> nothing_new(WriteBatch& batch, const EventsWrite& wri
   if (!target.stored || !fresh.json.empty()) return std::nullopt;
   Buffered buffered = how_it_stands(target.place.key, *target.stored);
   if (target.stored->buffering) {
-    if (write.final && !target.stored->buffering->ending) return std::nullopt;
+    if (fresh.final && !target.stored->buffering->ending) return std::nullopt;
     return answer(batch, write, Outcome::stored, buffered);
   }
   buffered.unchanged = true;
@@ -97,8 +97,8 @@ void add_events(WriteBatch& batch, const EventsWrite& write, Target& target, con
   if (!fresh.json.empty()) {
     const KeyBytes key = chunk_key(target.place, target.stored->buffering->total);
     batch.txn.put(batch.tables.events.handle, key, encode_events(key, write.key.time_ms, fresh.json));
-    for (const std::string_view id : fresh.ids) batch.txn.put(batch.tables.events.handle, event_id_key(target.place, id), {});
   }
+  for (const std::string_view id : fresh.ids) batch.txn.put(batch.tables.events.handle, event_id_key(target.place, id), {});
   add_to_run(*target.stored, write, fresh);
 }
 
@@ -186,12 +186,7 @@ void enter_open_run(WriteBatch& batch, const RunKey& place, const StoredRun& sto
 }
 
 std::vector<std::string> seal_events(const EventsWrite& write) {
-  std::vector<std::string> sealed;
-  sealed.reserve(write.events.size());
-  for (const EventsWrite::Event& event : write.events) {
-    sealed.emplace_back(event.id.empty() ? std::string() : std::string(view(half_digest(event.id))));
-  }
-  return sealed;
+  return halves_of(write, [](const std::string& id) { return std::string(view(half_digest(id))); });
 }
 
 WriteResult write_events(WriteBatch& batch, const EventsWrite& write) {

@@ -19,7 +19,7 @@ OpenRunIndex::Awaits awaited_by(const model::RunRecord& run);
 // Adds a run to the table of open runs.
 void enter_open_run(WriteBatch& batch, const RunKey& place, const StoredRun& stored);
 
-// For each event the half digest of its id; empty: it has none.
+// The half digests of the ids (halves_of() of store/buffering.h).
 std::vector<std::string> seal_events(const EventsWrite& write);
 WriteResult write_events(WriteBatch& batch, const EventsWrite& write);
 

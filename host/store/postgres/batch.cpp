@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "model/cluster.h"
+#include "store/buffering.h"
 #include "store/key_encoding.h"
 #include "store/postgres/batch_decisions.h"
 #include "store/postgres/batch_reads.h"
@@ -181,26 +182,20 @@ std::vector<Connection::Statement> Batch::write(Connection& connection) {
 
 namespace {
 
-std::string_view half_of(const model::ClusterKey& half) {
-  return {half.data(), half.size()};
-}
-
-std::vector<std::string> halves_of(const EventsWrite& write) {
-  std::vector<std::string> halves;
-  halves.reserve(write.events.size());
-  for (const EventsWrite::Event& event : write.events) {
-    halves.emplace_back(event.id.empty() ? std::string() : std::string(half_of(model::cluster_key(event.id))));
-  }
-  return halves;
+std::vector<std::string> halves_of_ids(const EventsWrite& write) {
+  return halves_of(write, [](const std::string& id) {
+    const model::ClusterKey half = model::cluster_key(id);
+    return std::string(half.begin(), half.end());
+  });
 }
 
 }  // namespace
 
 SealedWrite seal_write(Write write, LedgerAppender::Records records) {
   SealedWrite sealed{std::move(write), {}};
-  if (const auto* const events = std::get_if<EventsWrite>(&sealed.write)) sealed.sealed = halves_of(*events);
+  if (const auto* const events = std::get_if<EventsWrite>(&sealed.write)) sealed.sealed = halves_of_ids(*events);
   if (const auto* const traces = std::get_if<TracesWrite>(&sealed.write)) {
-    for (const EventsWrite& trace : traces->traces) std::ranges::move(halves_of(trace), std::back_inserter(sealed.sealed));
+    for (const EventsWrite& trace : traces->traces) std::ranges::move(halves_of_ids(trace), std::back_inserter(sealed.sealed));
   }
   if (auto* const run = std::get_if<RunWrite>(&sealed.write)) sealed.sealed = seal_run(*run);
   if (const auto* const canary = std::get_if<CanaryWrite>(&sealed.write)) {

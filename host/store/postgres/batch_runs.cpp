@@ -193,7 +193,7 @@ std::optional<WriteResult> Batch::State::nothing_new(const EventsWrite& write, K
   if (!run.exists() || !fresh.json.empty()) return std::nullopt;
   Buffered buffered = how_it_stands(run.place, stored_of(run));
   if (run.is_open()) {
-    if (write.final && !run.stored->buffering->ending) return std::nullopt;
+    if (fresh.final && !run.stored->buffering->ending) return std::nullopt;
     return answered(write, Outcome::stored, buffered);
   }
   buffered.unchanged = true;
@@ -230,10 +230,10 @@ void Batch::State::add_events(KnownRun& run, const EventsWrite& write, const New
     const KeyBytes key = place_key(write.tenant, run.place).u8(1).u32(first);
     rows.events.push_back({place, first, count, write.key.time_ms, fresh.bytes, encode_events(key, write.key.time_ms, fresh.json)});
     run.added.push_back({first, count, write.key.time_ms, fresh.bytes, {}});
-    for (const std::string_view id : fresh.ids) {
-      if (!wanted.open_at.contains(run.name)) rows.event_ids.push_back({place, std::string(id)});
-      run.added_ids.emplace(id);
-    }
+  }
+  for (const std::string_view id : fresh.ids) {
+    if (!wanted.open_at.contains(run.name)) rows.event_ids.push_back({place, std::string(id)});
+    run.added_ids.emplace(id);
   }
   add_to_run(*run.stored, write, fresh);
 }

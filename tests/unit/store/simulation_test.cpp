@@ -48,7 +48,8 @@ class Random {
 struct ModelRun {
   model::RecordKey key;
   std::vector<std::string> events;  // of all revisions, in order
-  std::set<std::string> ids;
+  std::set<std::string> ids;        // of events
+  std::set<std::string> ended;      // ids of events after which "final" came
   std::uint32_t revision = 1;
   bool open = true;
   std::uint64_t token = 0;             // of its latest claim
@@ -124,6 +125,15 @@ class Simulation {
     for (const Write& write : batch) check_run(std::get<EventsWrite>(write).run_id);
   }
 
+  // Whether the request ends its run. Without new events, only if "final" did not come after the same event before.
+  static bool ends(ModelRun& run, const EventsWrite& write, bool has_new) {
+    if (!write.final) return false;
+    const std::string after = write.events.empty() ? std::string() : write.events.back().id;
+    const bool repeats = !after.empty() && run.ended.contains(after) && !has_new;
+    if (!after.empty() && (has_new || (run.open && !run.ends_at))) run.ended.insert(after);
+    return !repeats;
+  }
+
   void expect_buffered(const EventsWrite& write, const WriteResult& result) {
     SCOPED_TRACE(write.run_id + (write.final ? ", final" : ""));
     ASSERT_TRUE(result.buffered) << result.detail;
@@ -148,7 +158,7 @@ class Simulation {
     run.open |= reopens;
     run.events.insert(run.events.end(), fresh.begin(), fresh.end());
     const bool changes = known == runs_.end() || !fresh.empty() || !run.ends_at;
-    run.tail_final |= write.final && run.open && changes;
+    run.tail_final |= ends(run, write, !fresh.empty()) && run.open && changes;
     run.settle();
   }
 

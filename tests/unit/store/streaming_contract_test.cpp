@@ -465,6 +465,30 @@ TEST_P(StreamingContract, AnEndThatWasSeen_DoesNotEndTheNextRevision) {
   EXPECT_EQ(commit(final_events("r", {})).buffered->ends, Resolution::final);
 }
 
+TEST_P(StreamingContract, FinalSaidAgainAfterTheSameEvent_DoesNotEndTheNextRevision) {
+  post_whole("r", {"1=a", "2=b"});
+  ASSERT_TRUE(commit(events("r", {"3=c"})).buffered->reopened);
+  for (const std::vector<std::string>& retry : {std::vector<std::string>{"1=a", "2=b"}, {"2=b"}}) {
+    const WriteResult again = commit(final_events("r", retry));
+    EXPECT_EQ(again.buffered->accepted, 0u);
+    EXPECT_EQ(again.buffered->revision, 2u);
+    EXPECT_FALSE(again.buffered->ends);
+    reopen();
+  }
+  EXPECT_EQ(commit(final_events("r", {"3=c"})).buffered->ends, Resolution::final) << "after this event it is said for the first time";
+}
+
+TEST_P(StreamingContract, FinalOfEventsThatCameBefore_EndsTheRunOnce) {
+  commit(events("r", {"1=a"}));
+  const WriteResult ended = commit(final_events("r", {"1=a"}));
+  EXPECT_EQ(ended.buffered->accepted, 0u);
+  ASSERT_EQ(ended.buffered->ends, Resolution::final);
+  ASSERT_EQ(commit(ending(claimed(*ended.buffered))).outcome, Outcome::stored);
+  ASSERT_TRUE(commit(events("r", {"2=b"})).buffered->reopened);
+  EXPECT_FALSE(commit(final_events("r", {"1=a"})).buffered->ends);
+  EXPECT_EQ(commit(final_events("r", {"1=a", "3=c"})).buffered->ends, Resolution::final) << "with a new event";
+}
+
 TEST_P(StreamingContract, AnotherEnd_OpensTheNextRevision) {
   const WriteResult first = commit(with_end(events("r", {"1=a"}), "end"));
   ASSERT_EQ(commit(ending(claimed(*first.buffered))).outcome, Outcome::stored);
