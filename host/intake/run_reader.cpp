@@ -142,6 +142,9 @@ constexpr Field kRunFields[] = {
     {"failures", Want::ignored, kServerOwned},
     {"detectors", Want::ignored, kServerOwned},
     {"policies", Want::ignored, kServerOwned},
+    {"stepCount", Want::ignored, kServerOwned},  // these are of shortened reads
+    {"leftOut", Want::ignored, kServerOwned},
+    {"cut", Want::ignored, kServerOwned},
 };
 constexpr Alias kRunAliases[] = {
     {"id", "runId"},

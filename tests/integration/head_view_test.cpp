@@ -82,6 +82,18 @@ TEST_F(HeadView, OfAResolvedRun_IsAllOfItButTheSteps) {
   EXPECT_EQ(get("/v1/runs?view=head")["items"], json::array({head}));
 }
 
+TEST_F(HeadView, SentAgain_LeavesNothingOfTheViewInTheRun) {
+  post("runs", {{"runId", "a"}, {"steps", {{{"stepKind", "tool"}, {"outputSummary", std::string(900, 'x')}}}}}, 201);
+  for (const auto& [copy, view] : {std::pair{"b", "view=head"}, {"c", "maxText=100"}}) {
+    json shown = get("/v1/runs/a?" + std::string(view));
+    ASSERT_TRUE(shown.contains("stepCount") || shown.contains("cut")) << shown;
+    shown["runId"] = copy;
+    post("runs", shown, 201);
+    const json whole = get("/v1/runs/" + std::string(copy));
+    for (const char* member : {"stepCount", "leftOut", "cut"}) EXPECT_FALSE(whole.contains(member)) << member;
+  }
+}
+
 TEST_F(HeadView, OfLongTexts_CutsThemAt200Characters) {
   post("runs", {{"runId", "a"}, {"userRequestText", std::string(900, 'u')}, {"steps", {{{"outputSummary", "x"}}}}}, 201);
   EXPECT_EQ(get("/v1/runs/a?view=head")["userRequestText"], std::string(200, 'u'));

@@ -99,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"state":"open","resolution":1,"revision":{},"receivedAt":[],"failures":[{"a":[1]}],"detectors":null,"policies":"x","k":1})",
             R"({"k":1})"},
         Normalized{R"({"bufferedEvents":3,"k":1})", R"({"k":1})"},
+        Normalized{R"({"stepCount":9,"leftOut":1,"cut":[{"pointer":"/steps/0/outputSummary","bytes":900}],"k":1})", R"({"k":1})"},
         Normalized{R"({"startedAt":"2026-11-20T17:00:00+02:00"})", R"({"startedAt":"2026-11-20T15:00:00.000Z"})"},
         Normalized{R"({"metadata":{"cost_usd":0.5,"usage":{"prompt_tokens":7,"completion_tokens":2}}})",
                    R"({"metadata":{"cost_usd":0.5,"usage":{"prompt_tokens":7,"completion_tokens":2},"costUsd":0.5,"inputTokens":7}})"},
