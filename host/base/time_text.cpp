@@ -9,7 +9,7 @@
 namespace runwarden {
 namespace {
 
-constexpr std::int64_t kFirstMs = -62'167'219'200'000;  // 0000-01-01T00:00:00.000Z
+constexpr std::int64_t kFirstMs = -62'135'596'800'000;  // 0001-01-01T00:00:00.000Z: many languages have no year 0
 constexpr std::int64_t kLastMs = 253'402'300'799'999;   // 9999-12-31T23:59:59.999Z: later years have five digits
 
 class Reader {

@@ -295,6 +295,11 @@ class Extraction {
     return std::nullopt;
   }
 
+  // Neither negative nor a part of a token.
+  static bool makes_sense(SpanField field, double number) {
+    return number >= 0 && (field == SpanField::cost_usd || number == std::trunc(number));
+  }
+
   struct Number {
     double value = 0;
     const FieldRow* from = nullptr;
@@ -306,8 +311,10 @@ class Extraction {
       scratch.release();
       const AnyValue* const value = value_of(row, held, scratch.get());
       auto number = value == nullptr ? std::nullopt : number_of(*value);
-      if (!number || *number < 0) continue;
-      if (const AnyValue* const more = row.plus.empty() ? nullptr : attributes_.find(row.plus)) *number += number_of(*more).value_or(0);
+      if (!number || !makes_sense(field, *number)) continue;
+      const AnyValue* const plus = row.plus.empty() ? nullptr : attributes_.find(row.plus);
+      const auto more = plus == nullptr ? std::nullopt : number_of(*plus);
+      if (more && makes_sense(field, *more)) *number += *more;
       return Number{*number, &row};
     }
     return std::nullopt;

@@ -11,7 +11,7 @@ TEST(TimeText, ReadsRfc3339AndWritesUtcMilliseconds) {
       {"2026-11-20T15:00:00.5+02:00", "2026-11-20T13:00:00.500Z"}, {"2026-11-20t15:00:00-05:30", "2026-11-20T20:30:00.000Z"},
       {"2024-02-29 00:00:00z", "2024-02-29T00:00:00.000Z"},        {"2026-11-20T15:00:00+0200", "2026-11-20T13:00:00.000Z"},
       {"1969-12-31T23:59:59.999Z", "1969-12-31T23:59:59.999Z"},    {"2016-12-31T23:59:60Z", "2017-01-01T00:00:00.000Z"},
-      {"2026-11-20T15:00Z", "2026-11-20T15:00:00.000Z"},           {"0000-01-01T00:00:00Z", "0000-01-01T00:00:00.000Z"},
+      {"2026-11-20T15:00Z", "2026-11-20T15:00:00.000Z"},           {"0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"},
   };
   for (const auto& [in, out] : table) {
     const auto time = parse_time(in);
@@ -28,17 +28,22 @@ TEST(TimeText, RefusesWhatIsNoTime) {
   }
 }
 
-TEST(TimeText, AnOffsetThatLeavesTheFourDigitYears_IsRefused) {
-  EXPECT_FALSE(parse_time("9999-12-31T23:59:59-00:01"));
-  EXPECT_FALSE(parse_time("9999-12-31T23:59:60Z"));
-  EXPECT_FALSE(parse_time("0000-01-01T00:00:00+00:01"));
-  EXPECT_EQ(format_time(*parse_time("9999-12-31T23:59:59.999Z")), "9999-12-31T23:59:59.999Z");
-  EXPECT_EQ(format_time(*parse_time("0000-01-01T00:00:00Z")), "0000-01-01T00:00:00.000Z");
+TEST(TimeText, OfAYearBefore1_IsRefused) {
+  EXPECT_FALSE(parse_time("0000-12-31T23:59:59.999Z"));
+  EXPECT_FALSE(parse_time("0000-01-01T00:00:00Z"));
 }
 
-TEST(TimeText, WritesATimeBeyondTheFourDigitYears_AsTheNearestInside) {
+TEST(TimeText, AnOffsetThatLeavesTheYears1To9999_IsRefused) {
+  EXPECT_FALSE(parse_time("9999-12-31T23:59:59-00:01"));
+  EXPECT_FALSE(parse_time("9999-12-31T23:59:60Z"));
+  EXPECT_FALSE(parse_time("0001-01-01T00:00:00+00:01"));
+  EXPECT_EQ(format_time(*parse_time("9999-12-31T23:59:59.999Z")), "9999-12-31T23:59:59.999Z");
+  EXPECT_EQ(format_time(*parse_time("0001-01-01T00:00:00Z")), "0001-01-01T00:00:00.000Z");
+}
+
+TEST(TimeText, WritesATimeBeyondTheYears1To9999_AsTheNearestInside) {
   EXPECT_EQ(format_time(INT64_MAX), "9999-12-31T23:59:59.999Z");
-  EXPECT_EQ(format_time(INT64_MIN), "0000-01-01T00:00:00.000Z");
+  EXPECT_EQ(format_time(INT64_MIN), "0001-01-01T00:00:00.000Z");
 }
 
 }  // namespace

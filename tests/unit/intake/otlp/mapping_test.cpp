@@ -773,6 +773,27 @@ TEST(OtlpMapping, NumbersThatMakeNoSense_AreLeftOut) {
   for (const char* name : {"inputTokens", "outputTokens", "costUsd"}) EXPECT_FALSE(run["metadata"].contains(name)) << name;
 }
 
+TEST(OtlpMapping, BrokenCharactersInProtobuf_BecomeTheReplacementCharacter_AsInJson) {
+  TraceBuilder trace;
+  trace.add("agent\xFF", {{"gen_ai.operation.name", text("invoke_agent")}, {"gen_ai.input.messages", text("Fin\xC3")}});
+  trace.add("execute_tool", {{"gen_ai.operation.name", text("execute_tool")}, {"gen_ai.tool.name", text("look\x80up")}});
+  const json run = run_of(trace.spans());
+  EXPECT_EQ(run["userRequestText"], "Fin\xEF\xBF\xBD");
+  EXPECT_EQ(run["steps"][0]["stepName"], "look\xEF\xBF\xBDup");
+}
+
+TEST(OtlpMapping, APartOfAToken_MakesNoSense) {
+  TraceBuilder trace;
+  trace.add("chat", {{"gen_ai.operation.name", text("chat")},
+                     {"gen_ai.usage.input_tokens", 12.5},
+                     {"gen_ai.usage.output_tokens", 3.0},
+                     {"gen_ai.usage.cost", 0.25}});
+  const json run = run_of(trace.spans());
+  EXPECT_FALSE(run["metadata"].contains("inputTokens"));
+  EXPECT_EQ(run["metadata"]["outputTokens"], 3);
+  EXPECT_EQ(run["metadata"]["costUsd"], 0.25);
+}
+
 TEST(OtlpMapping, AMapping_SaysWhereEachFieldCameFromAndWhatIsMissing) {
   TraceBuilder trace;
   trace.add("invoke_agent a", {{"gen_ai.operation.name", text("invoke_agent")}, {"gen_ai.input.messages", text("Find it")}});
