@@ -9,6 +9,13 @@ const KEYS = [["j k", "next, previous row"], ["Enter o", "open the chosen row"],
   ["g then g r a c b d", "go to groups, runs, candidates, changes, baseline, detectors"], ["n p", "next, previous evidence in a run"],
   ["f", "fold or unfold repeated steps"], ["y x", "a failure is right, a false alarm"], ["e", "resolve the group"], ["i", "ignore the group"], ["l", "live on or off"],
   ["t", "light or dark"], ["?", "this help"], ["Esc", "close"]];
+// Esc empties a search before it leaves it, in every browser.
+function leaveField(field) {
+  if (field.type !== "search" || field.value === "") return field.blur();
+  field.value = "";
+  field.dispatchEvent(new Event("input"));
+}
+
 export const opener = (row) => row?.querySelector("a[href], summary");  // a row's buttons do something else
 const GO_TIMEOUT_MS = 1500;
 
@@ -170,7 +177,8 @@ export class Frame {
     if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || event.isComposing || this.help.open) return;
     const target = event.target;
     if (event.key === "Escape") {
-      if (target.matches?.("input, textarea, select")) target.blur();
+      if (target.matches?.("input, textarea, select")) leaveField(target);
+      if (target.type === "search") event.preventDefault();
       this.clearError();
       return;
     }

@@ -1137,6 +1137,19 @@ class Keyboard(PageTest):
         page.key("t", modifiers=2)
         self.assertEqual(page.run("document.documentElement.dataset.theme"), "light", "not with Ctrl")
 
+    def test_escape_empties_a_search_before_it_leaves_it(self):
+        page = self.logged_in()
+        groups = page.count("group")
+        page.go(f"{self.service.url}/ui/groups?q=no+such+text")
+        self.see(page, "empty")
+        page.key("/")
+        page.key("Escape")
+        page.wait("location.search === '' && document.documentElement.dataset.ready === 'true'", "no search")
+        self.assertEqual(page.run("[document.activeElement.dataset.test, document.activeElement.value]"), ["search", ""])
+        self.assertEqual(page.count("group"), groups)
+        page.key("Escape")
+        self.assertEqual(page.run("document.activeElement.localName"), "body")
+
     def test_what_is_switched_in_one_tab_is_switched_in_all(self):
         page = self.logged_in()
         other = self.page(beside=page)
