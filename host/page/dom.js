@@ -93,7 +93,7 @@ export const filters = (label, ...fields) => form(".filters", {role: "search", "
 export const heading = (...words) => h("h1", {tabindex: "-1"}, words);
 export const rows = (kind, label, items) => h(`ul.rows.${kind}`, {"aria-label": label}, items);
 // A name needs a role: that of `pre` takes none.
-export const sample = (name, text, tag = "pre") => h(tag, {tabindex: "0", role: "group", "aria-label": name}, text);
+export const sample = (name, text, tag = "pre", attributes = null) => h(tag, {tabindex: "0", role: "group", "aria-label": name, ...attributes}, text);
 export const emptyCard = (title, ...rest) => h("div.card.empty@empty", h("h2", title), rest);
 export const command = (name, text) => sample(name, text, "pre@empty-curl");
 

@@ -34,6 +34,7 @@ export class Frame {
     this.up = null;
     this.live = stored.get("rw-live") !== "off";
     this.answered = true;
+    this.holding = false;
     this.shortcuts = this.wantsShortcuts();
     this.goUntil = 0;
     this.dark = matchMedia("(prefers-color-scheme: dark)");
@@ -136,13 +137,20 @@ export class Frame {
   applyLive() {
     this.liveButton.dataset.state = this.live ? "on" : "off";
     this.liveButton.setAttribute("aria-pressed", String(this.live));
-    this.liveButton.textContent = !this.live ? "Live off" : this.answered ? "Live on" : "Live: no answer";
+    this.liveButton.textContent = !this.live ? "Live off" : !this.answered ? "Live: no answer" : this.holding ? "Live: on hold" : "Live on";
   }
 
   // Whether the service answered the last request that follows it.
   heard(answered) {
     if (answered === this.answered) return;
     this.answered = answered;
+    this.applyLive();
+  }
+
+  // Whether what came in waits for the reader to let go of what is shown.
+  hold(holding) {
+    if (holding === this.holding) return;
+    this.holding = holding;
     this.applyLive();
   }
 

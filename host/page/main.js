@@ -165,8 +165,9 @@ function problemView(fault) {
       h("a", {href: "/ui/"}, "All groups"))]};
 }
 
-// Gives true once the view is on the screen, false after a fault, and nothing where a newer navigation has taken over.
-async function draw({quiet = false, again = false} = {}) {
+// Gives true once the view is on the screen, false after a fault, null where the reader's hands are on what it would replace (`live`), and nothing
+// where a newer navigation has taken over.
+async function draw({quiet = false, again = false, live = false} = {}) {
   const mine = ++turn;
   aborter.abort();
   aborter = new AbortController();
@@ -214,6 +215,10 @@ async function draw({quiet = false, again = false} = {}) {
     const isSame = await same;
     if (mine !== turn) return;
     if (!isSame) return startAnew();
+    if (live && isOccupied()) {
+      root.dataset.ready = "true";
+      return null;
+    }
     place(name, context, drawn, {quiet, was});
     return true;
   } catch (fault) {
@@ -228,10 +233,13 @@ async function draw({quiet = false, again = false} = {}) {
   return false;
 }
 
-// Finds an element again once its view has been drawn anew: by its id, else by its name or kind and its place among the like of its row.
+const attribute = (node, name) => (node.hasAttribute(name) ? `[${name}="${CSS.escape(node.getAttribute(name))}"]` : "");
+
+// Finds an element again once its view has been drawn anew: by its id or what it is kept by, else by its name or kind, what it points at, and its
+// place among the like of its row.
 function traceOf(node) {
   const row = node.closest("[data-row]");
-  const own = node === row ? "" : node.id ? `#${CSS.escape(node.id)}` : node.dataset.test ? `[data-test="${node.dataset.test}"]` : node.localName;
+  const own = node === row ? "" : node.id ? `#${CSS.escape(node.id)}` : attribute(node, "data-keep") || (attribute(node, "data-test") || node.localName) + attribute(node, "data-pointer");
   const selector = `${row ? `[data-row="${CSS.escape(row.dataset.row)}"]` : ""} ${own}`;
   const like = () => [...frame.main.querySelectorAll(selector)];
   const at = like().indexOf(node);
@@ -291,6 +299,22 @@ function rowKept() {
   };
 }
 
+// How far what scrolls by itself is scrolled.
+function scrolledKept() {
+  const scrolled = [...frame.main.querySelectorAll("pre, .scroll")].filter((box) => box.scrollTop > 0 || box.scrollLeft > 0)
+    .map((box) => [traceOf(box), box.scrollTop, box.scrollLeft]);
+  return () => {
+    for (const [find, top, left] of scrolled) find()?.scrollTo(left, top);
+  };
+}
+
+// The piece of evidence that the reader has walked to.
+function currentKept() {
+  const current = frame.main.querySelector("mark.current");
+  const find = current ? traceOf(current) : () => undefined;
+  return () => find()?.classList.add("current");
+}
+
 const toEnd = (drawn) => drawn.end?.()?.scrollIntoView({block: "nearest"});
 
 // What the reader has opened, chosen and typed, and where the focus is, outlives a refresh. Who sees the end of what grows goes on seeing it.
@@ -300,6 +324,8 @@ function keepPlace(fill, drawn) {
   const chosen = chosenRow();
   const next = successorOf(chosen);
   const type = typedKept();
+  const current = currentKept();
+  const scrolled = scrolledKept();
   const focus = focusKept();
   const row = rowKept();
   const {scrollX, scrollY} = window;
@@ -308,6 +334,8 @@ function keepPlace(fill, drawn) {
   for (const details of kept()) details.open = open.get(details.dataset.keep) ?? details.open;
   choose((next() ?? chosen)?.dataset.row);
   type();
+  current();
+  scrolled();
   focus();
   window.scrollTo(scrollX, scrollY);
   row();
@@ -344,6 +372,15 @@ let liveTimer = null;
 let ticks = 0;
 let stale = false;  // what came in could not be shown
 let composing = false;  // a text with an input method, which would lose the field that it writes to
+let pressed = false;    // a button of the pointer, or a finger
+const OPEN_SELECT = CSS.supports("selector(select:open)") ? "select:open" : null;
+
+// Whether the reader is at something that a view drawn anew would take away: a click between its two halves, an open choice, a selected text.
+function isOccupied() {
+  const {isCollapsed, anchorNode, focusNode} = getSelection();
+  const isSelecting = !isCollapsed && (frame.main.contains(anchorNode) || frame.main.contains(focusNode));
+  return pressed || isSelecting || (OPEN_SELECT !== null && frame.main.querySelector(OPEN_SELECT) !== null);
+}
 
 function startLive() {
   if (liveTimer === null) liveTimer = setTimeout(tick, LIVE_TICK_MS);
@@ -383,22 +420,25 @@ async function follow() {
   const before = mine.tail;
   const moved = answer.after !== before;  // also by what is never among the items: a change, a decision, a review
   mine.tail = answer.after;
-  const concerned = shown?.drawn.live?.(answer.items) ?? [];
-  if (concerned.length === 0 && !(moved && (shown?.drawn.followsAll || answer.items.length === 0))) return;
+  const {live, followsAll, followsDecisions} = shown?.drawn ?? {};
+  const concerned = live?.(answer.items) ?? [];
+  if (concerned.length === 0 && !(moved && (followsAll || (followsDecisions && answer.items.length === 0)))) return frame.hold(false);
+  const isDrawn = isOccupied() ? null : await draw({quiet: true, live: true});
+  frame.hold(isDrawn === null);
+  if (isDrawn === null || isDrawn === false) mine.tail = before;  // it comes again
+  if (isDrawn === false) stale = true;
+  if (!isDrawn) return;
   const failures = concerned.filter((item) => item.topic === "failures").length;
   frame.say(failures > 0 ? count(failures, "new failure") : count(Math.max(1, concerned.length), "update"));
-  const isDrawn = await draw({quiet: true});
-  if (isDrawn === false) {
-    mine.tail = before;  // it comes again
-    stale = true;
-  } else if (isDrawn && stale) {
-    stale = false;
-    frame.clearError();
-  }
+  if (stale) frame.clearError();
+  stale = false;
 }
 
 document.addEventListener("compositionstart", () => { composing = true; });
 document.addEventListener("compositionend", () => { composing = false; });
+document.addEventListener("pointerdown", () => { pressed = true; }, true);
+for (const type of ["pointerup", "pointercancel"]) document.addEventListener(type, () => { pressed = false; }, true);
+document.addEventListener("pointermove", ({buttons}) => { if (buttons === 0) pressed = false; }, true);  // let go outside, or in a menu of the browser
 document.addEventListener("visibilitychange", () => { if (!document.hidden) startLive(); });
 window.addEventListener("pageshow", (event) => { if (event.persisted) { session = null; draw(); } });
 window.addEventListener("popstate", () => draw({again: address() !== shown?.address}));

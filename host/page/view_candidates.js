@@ -14,7 +14,7 @@ export async function show({query, get, list, set, navigate}) {
   const [detectors, {items, more}] = await Promise.all([get("/v1/detectors"), list("/v1/candidates", {...wanted, limit: PAGE})]);
   const field = (name, label, options) => select(name, label, options, wanted[name], (value) => set({[name]: value}), `filter-${name}`);
   return {
-    title: "Candidates",
+    title: "Candidates", followsDecisions: true,
     nodes: [h("article@candidates-page", heading("Candidates"),
       filters("Candidates", field("state", "State", [["", "Any state"], ...Object.entries(STATES).map(([state, [words]]) => [state, words])]),
         field("detector", "Detector", detectorOptions(detectors.items, wanted.detector))),

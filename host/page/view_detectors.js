@@ -13,7 +13,7 @@ export async function show({query, get, list, set}) {
     list("/v1/runs", {view: "head", state: "resolved", since, limit: LATEST}, `Count ${LATEST} more`), get("/v1/clusters", {window, limit: 1})]);
   const counted = more ? `the latest ${number(runs.length)} of ${count(totals.runs, "run")}` : count(runs.length, "run");
   return {
-    title: "Detectors",
+    title: "Detectors", followsDecisions: true,
     nodes: [heading("Detectors"), filters("Detectors", windowField(window, set)),
     h("p.quiet", runs.length === 0 ? `No run was judged, ${windowWords(window)}.`
       : `What they said of ${counted}, ${windowWords(window)}.`), more,

@@ -38,7 +38,7 @@ export async function show(context) {
   const press = (action) => test(`triage-${action}`, frame.main)?.click();
   const {failures, affectedRuns, runs, share} = group.window;
   return {
-    title: group.title, up,
+    title: group.title, up, followsDecisions: true,
     nodes: [h("article@group-page", {"data-id": group.clusterId, "data-state": group.state},
       h("p.crumbs", h("a", {href: up}, "Groups")), heading(group.title),
       h("p.badges", severity(group.severity), stateBadge(group.state), h("span", detector(group.detectorKey)), h("span.quiet", `score up to ${group.maxScore}`)),

@@ -26,7 +26,7 @@ export async function show(context) {
     if (id && frame.may("manage")) await act(post(`/v1/clusters/${encodeURIComponent(id)}/triage`, {action}), done);
   });
   return {
-    title: "Groups",
+    title: "Groups", followsDecisions: true,
     nodes: [heading("What fails"), totals(first, wanted), filterBar(wanted, detectors.items, context),
       first.building !== undefined ? h("p.note", `The groups of older failures are being put together: ${percent(first.building)} done.`) : null,
       first.leftOut > 0 ? h("p.note", `${count(first.leftOut, "failure")} beyond limits.max_clusters belong to no group; find them among the runs.`) : null,

@@ -71,8 +71,9 @@ export function foldsOf(steps, kept) {
 
 // Draws fields of a run, and marks in them what the failures point at.
 class Fields {
-  constructor(run) {
-    this.run = run;
+  // `opened`: pointers of the texts that the reader has opened in full.
+  constructor(run, opened) {
+    this.opened = opened;
     this.evidence = new Map();
     this.steps = new Map();  // index -> pieces of evidence
     for (const failure of run.failures ?? []) {
@@ -146,7 +147,7 @@ class Fields {
   block(pointer, name, value, attributes) {
     if (value === undefined || value === null) return null;
     if (value === "") return h("div.block", attributes, h("div.block-head", h("span.quiet", name)), sample(name, this.short(pointer, value)));
-    const body = sample(name);
+    const body = sample(name, null, "pre", {"data-keep": `text-${pointer}`});
     const button = h("button.small", {type: "button"}, "");
     const fill = (whole, all) => {
       let shown = pretty(whole);
@@ -169,8 +170,11 @@ class Fields {
       button.hidden = !hidden;
       button.textContent = `Show all ${number(shown.length)} characters`;
     };
-    button.addEventListener("click", () => fill(value, true));
-    fill(value, false);
+    button.addEventListener("click", () => {
+      this.opened.add(pointer);
+      fill(value, true);
+    });
+    fill(value, this.opened.has(pointer));
     return h("div.block", attributes, h("div.block-head", h("span.quiet", name), button), body);
   }
 
@@ -193,7 +197,7 @@ export async function show(context) {
   const [investigation, policies] = await Promise.all([stored.length > 0 ? get(`${failurePath(stored[0].failureId)}/investigation`).catch(unlessGone) : null,
     authorsOf(get, run)]);
   const [groups, opinions] = await Promise.all([groupIds(get, stored), Promise.all(stored.map((failure) => opinionOf(get, failure)))]);
-  const fields = new Fields(run);
+  const fields = new Fields(run, memory.opened ??= new Set());
   const steps = run.steps ?? [];
   const primary = new Set(failures.map((failure) => steps.findIndex((step) => step.stepId === failure.primaryStepId)).filter((index) => index >= 0));
   const linked = linkedStep(steps);
@@ -204,7 +208,7 @@ export async function show(context) {
     verdictSection({run, failures, replaced, groups, opinions, investigation, steps}, context),
     h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, path, last.revision)))];
   return {
-    title: `Run ${run.runId}`, up, nodes,
+    title: `Run ${run.runId}`, up, nodes, followsDecisions: failures.length > 0 || run.detectors?.some((report) => report.suppressed?.length > 0),
     placed: () => toPlace(linked >= 0 ? stepHash(linked) : location.hash || (primary.size > 0 ? stepHash(Math.min(...primary)) : "")),
     end: () => (run.state === "open" && linked < 0 ? tests("step", frame.main).at(-1) : null),
     keys: {n: () => walkEvidence(frame.main, 1), p: () => walkEvidence(frame.main, -1), f: () => toggleFolds(frame.main), y: () => press(frame.main, "review-right"), x: () => press(frame.main, "review-false-alarm")},
@@ -344,7 +348,8 @@ function answerSection(run, fields) {
     fields.block("/outcomeSummary", "answer", run.outcomeSummary) ?? h("p.quiet", "The run holds no answer (outcomeSummary)."));
 }
 
-function stepsSection({run, fields, steps, primary, linked, memory}) {
+function stepsSection(drawing) {
+  const {run, fields, steps, primary, linked, memory} = drawing;
   const kept = new Set(primary);
   if (linked >= 0) kept.add(linked);
   const hidden = new Map(foldsOf(steps, kept).map(([from, to]) => [from, to]));
@@ -358,7 +363,7 @@ function stepsSection({run, fields, steps, primary, linked, memory}) {
   const middle = kept.size > 0 ? items.findIndex(([from]) => from === (linked >= 0 ? linked : Math.min(...primary))) : goesOn ? items.length : 0;
   let from = memory.from ?? Math.max(0, Math.min(middle - STEPS_AT_ONCE / 2, items.length - STEPS_AT_ONCE));
   let to = goesOn ? items.length : Math.min(items.length, memory.to ?? from + STEPS_AT_ONCE);  // what grows is drawn to its end
-  const draw = (begin, end) => items.slice(begin, end).map(([first, last, folded]) => h("li", folded ? foldLine(first, last, fields, steps, primary) : stepNode(first, fields, steps, primary)));
+  const draw = (begin, end) => items.slice(begin, end).map(([first, last, folded]) => h("li", folded ? foldLine(first, last, drawing) : stepNode(first, fields, steps, primary)));
   const list = h("ol.steps", draw(from, to));
   const earlier = button("", () => {
     const begin = Math.max(0, from - STEPS_AT_ONCE);
@@ -400,7 +405,9 @@ function evidenceIn(fields, from, to) {
   return evidence;
 }
 
-function foldLine(from, to, fields, steps, primary) {
+// What was drawn of it before a refresh is drawn at once: its evidence has to be there again.
+function foldLine(from, to, {fields, steps, primary, memory}) {
+  const unfolded = memory.unfolded ??= {};
   const evidence = evidenceIn(fields, from, to);
   const names = new Set(steps.slice(from, to).map((step) => step.stepName ?? "step"));
   const inside = h("ol.steps");
@@ -408,6 +415,7 @@ function foldLine(from, to, fields, steps, primary) {
   const grow = () => {
     const end = Math.min(to, drawn + STEPS_AT_ONCE);
     for (; drawn < end; ++drawn) inside.append(h("li", stepNode(drawn, fields, steps, primary)));
+    unfolded[from] = drawn;
     more.hidden = drawn === to;
     more.textContent = `Show ${number(to - drawn)} more`;
   };
@@ -415,6 +423,7 @@ function foldLine(from, to, fields, steps, primary) {
   const line = h("details.fold@fold", {"data-count": to - from, "data-evidence": evidence || null, "data-keep": `fold-${from}`, on: {toggle: () => { if (line.open && drawn === from) grow(); }}},
     h("summary", h("strong", `\u00d7${number(to - from)}, identical`), `: ${[...names].slice(0, LONGEST_CYCLE).join(", ")}, steps ${number(from + 1)} to ${number(to)}`,
       evidence > 0 ? h("span.badge", `${number(evidence)} ${evidence === 1 ? "is" : "are"} evidence`) : null), inside, more);
+  for (const before = unfolded[from] ?? from; drawn < Math.min(before, to);) grow();
   return line;
 }
 

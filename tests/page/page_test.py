@@ -1488,6 +1488,64 @@ class Live(PageTest):
         page.wait("document.querySelector('[data-test=group-count]').innerText === '2 failures'", "the second failure", timeout_s=6)
         self.assertEqual(page.run("[...document.querySelectorAll('[data-test=group]')].map((one) => one.ariaCurrent)"), ["true"])
 
+    def test_a_refresh_leaves_what_the_reader_has_opened_and_walked_to(self):
+        key = self.service.key("opened", "ingest,read,manage")
+        run = alarming_run("opened")
+        look_up = {"stepKind": "tool", "stepName": "look_up", "status": "failed", "inputSummary": "order 8842", "errorMessage": "502 Bad Gateway"}
+        run["steps"] = [look_up] * 8 + [{**look_up, "stepName": "read", "status": "ok", "errorMessage": None, "outputSummary": "line of a long text\n" * 3000}]
+        self.service.post(key, "runs", run)
+        page = self.logged_in(key=key, path="/ui/runs/opened")
+        page.run("(() => { document.querySelector('#step-9').open = true; [...document.querySelectorAll('#step-9 button')].find((one) => one.checkVisibility()).click(); document.querySelector('#step-9 pre[aria-label=output]').scrollTop = 3000; })()")
+        for _ in range(40):
+            page.key("n")
+            if page.run("Boolean(document.querySelector('[data-test=fold] mark.current'))"):
+                break
+        page.key("n")
+        at = ("(() => { const current = document.querySelector('mark.current'); return [[...document.querySelectorAll('mark')].indexOf(current), current?.dataset.pointer, current === document.activeElement,"
+              " Boolean(current?.closest('[data-test=fold]')), document.querySelector('#step-9 pre[aria-label=output]').scrollTop, document.querySelector('#step-9 pre[aria-label=output]').textContent.length]; })()")
+        before = page.run(at)
+        self.assertGreater(before[0], 0)
+        self.assertEqual(before[2:], [True, True, 3000, 60_000])
+        page.run("document.querySelector('[data-test=run-page]').dataset.before = ''")
+        self.service.post(key, "changes", {"kind": "code", "ref": "9f3c2d1"})
+        page.wait("!document.querySelector('[data-before]') && document.documentElement.dataset.ready === 'true'", "a refresh", timeout_s=6)
+        self.assertEqual(page.run(at), before)
+        page.key("n")
+        self.assertEqual(page.run(at)[0], before[0] + 1)
+
+    def test_what_comes_in_waits_for_what_the_reader_is_at(self):
+        key = self.service.key("at-work")
+        self.service.post(key, "runs", alarming_run("first"))
+        page = self.logged_in(key=key, path="/ui/runs")
+        mouse = lambda kind: page.send("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)
+        occupied = {"selects": ("document.querySelector('[data-test=filter-state]').showPicker()", "document.querySelector('[data-test=filter-state]').hidden = true"),
+                    "a text": ("getSelection().selectAllChildren(document.querySelector('[data-row=first] p'))", "getSelection().removeAllRanges()")}
+        for i, (what, (begin, end)) in enumerate(occupied.items()):
+            page.run(begin)
+            self.service.post(key, "runs", alarming_run(f"new {i}"))
+            page.wait("document.querySelector('[data-test=live]').innerText === 'Live: on hold'", what, timeout_s=6)
+            self.assertEqual(page.run(f"document.querySelector('[data-row=\"new {i}\"]')"), None, what)
+            page.run(end)
+            page.wait(f"document.querySelector('[data-row=\"new {i}\"]') && document.querySelector('[data-test=live]').innerText === 'Live on'", f"{what}: what came in", timeout_s=6)
+        place = page.run("(() => { const r = document.querySelector('[data-row=first] a').getBoundingClientRect(); return [r.x + r.width / 2, r.y + r.height / 2]; })()")
+        mouse("mousePressed")
+        self.service.post(key, "runs", alarming_run("last"))
+        page.wait("document.querySelector('[data-test=live]').innerText === 'Live: on hold'", "half a click", timeout_s=6)
+        mouse("mouseReleased")
+        page.ready("run")
+        self.assertEqual(page.run("location.pathname"), "/ui/runs/first")
+
+    def test_a_list_of_runs_stays_where_only_a_change_comes_in(self):
+        key = self.service.key("only-a-change")
+        self.service.post(key, "runs", alarming_run("first"))
+        page = self.logged_in(key=key, path="/ui/runs")
+        page.run("document.querySelector('[data-row=first]').dataset.before = ''")
+        self.service.post(key, "changes", {"kind": "code", "ref": "9f3c2d1"})
+        asked = len(page.requests)
+        page.wait("performance.getEntriesByType('resource').filter((one) => one.name.includes('/v1/tail?after=')).length > 2", "it has followed", timeout_s=8)
+        self.assertEqual([url for _, url in list(page.requests)[asked:] if "/v1/runs" in url], [])
+        self.assertEqual(page.run("document.querySelectorAll('[data-before]').length"), 1)
+
     def test_changes_and_revisions_that_come_in_are_shown(self):
         key = self.service.key("changing")
         self.service.post(key, "policies", {"policy": "refunds", "content": 1})
