@@ -16,6 +16,9 @@ export function visible(text) {
   return String(text).replace(HIDDEN, (c) => `\u27e8U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
 }
 
+// Browsers take "." and ".." in a path for steps up, however they are written: what is named so has no address.
+export const hasNoAddress = (name) => name === "." || name === "..";
+
 // A link needs words: quotation marks where a name is nothing but spaces.
 export const named = (text) => (text.trim() === "" ? `"${text}"` : text);
 

@@ -1,6 +1,6 @@
 // What was changed: changes and policy revisions on one timeline with runs and failures, a policy's revisions, and how two of them differ.
 
-import {button, clientSelect, command, copyRef, emptyCard, filters, h, heading, rows, sample} from "./dom.js";
+import {button, clientSelect, command, copyRef, emptyCard, filters, h, hasNoAddress, heading, named, rows, sample} from "./dom.js";
 import {timeline} from "./charts.js";
 import {count, number, pretty, shortTime, time, windowField} from "./format.js";
 
@@ -12,10 +12,20 @@ export function changeName({kind, ref, summary, policy, revision}) {
   return summary ? `${what}: ${summary}` : what;
 }
 
+export function policyLink({policy, revision}, attributes, words = named(policy)) {
+  if (hasNoAddress(policy)) return h("span", attributes, words);
+  return h("a", {href: `/ui/changes?${new URLSearchParams({policy, to: revision})}`, ...attributes}, words);
+}
+
 export async function show(context) {
   const policy = context.query.get("policy");
+  if (hasNoAddress(policy)) return unreachablePolicy(policy);
   return policy ? showPolicy(context, policy) : showChanges(context);
 }
+
+const unreachablePolicy = (name) => ({title: `Policy ${name}`, up: "/ui/changes",
+  nodes: [h("p.crumbs", h("a", {href: "/ui/changes"}, "Changes")), heading("Policy ", h("code", name)),
+    h("p.note", "Browsers take this name in an address for a step up, so they cannot ask for this policy. Its revisions are among the changes.")]});
 
 async function showChanges({query, get, list, set, navigate}) {
   const window = query.get("window") || "7d";
@@ -37,9 +47,9 @@ async function showChanges({query, get, list, set, navigate}) {
 }
 
 function row(change) {
-  const title = change.policy ? h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: change.policy, to: change.revision})}`}, `${change.policy}, revision ${change.revision}`)
+  const title = change.policy ? policyLink(change, {class: "title"}, `${change.policy}, revision ${change.revision}`)
     : h("strong.title", change.ref || change.summary || change.kind);
-  const attributes = {"data-row": change.changeId, "data-id": change.changeId, "data-kind": change.kind, tabindex: change.policy ? null : "-1"};
+  const attributes = {"data-row": change.changeId, "data-id": change.changeId, "data-kind": change.kind, tabindex: title.localName === "a" ? null : "-1"};
   return h("li.change@change", {...attributes}, h("span.badge", {"data-kind": change.kind}, change.kind), h("div.what", title,
     change.summary && (change.ref || change.policy) ? h("p", change.summary) : null, change.author ? h("p.quiet", `by ${change.author}`) : null),
   h("div.figures", time(change.at), copyRef(change)));

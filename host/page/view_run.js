@@ -1,12 +1,12 @@
 // What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
 
-import {button, copyButton, copyRef, facts, form, h, heading, named, sample, test, tests, visible} from "./dom.js";
+import {button, copyButton, copyRef, facts, form, h, hasNoAddress, heading, sample, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
 import {clip, count, cutAt, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
 import {groupPath} from "./view_groups.js";
 import {guardrail, suspectSentence} from "./view_group.js";
-import {changeName} from "./view_changes.js";
+import {changeName, policyLink} from "./view_changes.js";
 
 const MAX_TEXT = 2000;       // of one field, until it is opened
 const AROUND = 200;          // characters on both sides of evidence further on
@@ -239,7 +239,7 @@ function unlessGone(fault) {
 // that came in later may name an earlier time.
 async function authorsOf(get, {policies = [], startedAt, receivedAt}) {
   return Promise.all(policies.map(async (stamp, i) => {
-    if (i >= POLICIES_LOOKED_UP) return stamp;
+    if (i >= POLICIES_LOOKED_UP || hasNoAddress(stamp.policy)) return stamp;
     const path = `/v1/policies/${encodeURIComponent(stamp.policy)}`;
     const inForce = await get(path, {at: startedAt ?? receivedAt}).catch(unlessGone);
     if (inForce?.revision === stamp.revision) return inForce;
@@ -471,7 +471,7 @@ function besides(run, fields, policies, path, lastRevision) {
       h("p.actions", h("a", {href: `${path}?revision=${run.revision}`, "data-test": "raw"}, "Raw JSON"),
         run.state === "open" ? null : h("a", {href: `${path}/bundle?revision=${run.revision}`}, "Bundle"), copyButton(run.runId, "the run's id"))),
     h("section", h("h2", "Policies in force"), policies.length === 0 ? h("p.quiet", run.state === "open" ? "Known when the run ends." : "None.") : h("ul.plain", policies.map((one) =>
-      h("li@policy", {"data-policy": one.policy, "data-revision": one.revision}, h("a", {href: `/ui/changes?${new URLSearchParams({policy: one.policy, to: one.revision})}`}, named(one.policy)),
+      h("li@policy", {"data-policy": one.policy, "data-revision": one.revision}, policyLink(one),
         ` revision ${one.revision}`, one.author ? ` by ${one.author}` : null, one.at ? [", ", shortTime(one.at)] : null)))),
     run.detectors ? h("section", h("h2", "What the detectors say"), h("ul.plain", run.detectors.map((report) => verdictLine(report, run)))) : null);
 }

@@ -1,6 +1,6 @@
 // The runs, newest first.
 
-import {button, emptyCard, filters, h, heading, named, rows, select} from "./dom.js";
+import {button, emptyCard, filters, h, hasNoAddress, heading, named, rows, select} from "./dom.js";
 import {clip, count, severity, shortTime, time, undecided, usd} from "./format.js";
 import {detectorOptions, groupPath, noRunYet} from "./view_groups.js";
 
@@ -8,9 +8,8 @@ const PAGE = 50;
 const OPEN_ON_TOP = 20;
 const REQUEST_CHARACTERS = 140;
 
-// A browser takes "." and ".." in a path for steps up, however they are written: such runs have no address here.
 export function runLink(id, revision, attributes, place = "", words = named(id)) {
-  if (id === "." || id === "..") return h("span", attributes, words);
+  if (hasNoAddress(id)) return h("span", attributes, words);
   return h("a", {href: `/ui/runs/${encodeURIComponent(id)}${revision ? `?revision=${revision}` : ""}${place}`, ...attributes}, words);
 }
 

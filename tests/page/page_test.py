@@ -576,6 +576,24 @@ class Views(PageTest):
         page.go(f"{self.service.url}/ui/changes?policy=often&to=203")
         self.assertIn("There is no revision 203", page.run("document.querySelector('main').innerText"))
 
+    def test_a_policy_that_no_address_can_name_is_text(self):
+        key = self.service.key("dots")
+        for name in (".", ".."):
+            self.service.post(key, "policies", {"policy": name, "content": 1, "author": "ann"})
+        self.service.post(key, "runs", alarming_run("dotted"))
+        page = self.logged_in(key=key, path="/ui/runs/dotted")
+        self.assertEqual(page.data("policy", "policy"), [".", ".."])
+        self.assertIn("revision 1", page.text("policy"))
+        page.go(f"{self.service.url}/ui/changes")
+        self.assertEqual(page.count("change"), 2)
+        for links in ("[data-test=policy] a", "[data-test=change] a"):
+            self.assertEqual(page.run(f"document.querySelectorAll('{links}').length"), 0)
+        page.key("j")
+        self.assertEqual(page.run("document.activeElement.dataset.test"), "change")
+        page.go(f"{self.service.url}/ui/changes?policy=..")
+        self.assertIn("cannot ask for this policy", page.run("document.querySelector('main').innerText"))
+        self.assertEqual([url for _, url in page.requests if "/v1/policies" in url], [])
+
     def test_a_group_tells_what_its_runs_have_in_common(self):
         page = self.logged_in(path=self.group_path())
         self.see(page, "difference")
