@@ -17,8 +17,14 @@ export const windowWords = (name) => (WINDOW_OPTIONS.find(([value]) => value ===
 // The place to cut a text at, or the one before it where that is within a character.
 export const cutAt = (text, at) => (/[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at);
 export const clip = (text, most) => (text.length > most ? `${text.slice(0, cutAt(text, most))}\u2026` : text);
+export const NAME_CHARACTERS = 200;  // of what a client may make as long as it likes, where it stands in a line
+export const TEXT_CHARACTERS = 2000;  // of a text, until it is opened
+export const clipName = (name) => clip(String(name), NAME_CHARACTERS);
 export const number = (value) => NUMBER.format(value);
 export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
+// A text of its own in a row, opened on demand where it is long; `keep` names it over a refresh.
+export const longText = (text, keep) => (text.length <= TEXT_CHARACTERS ? h("p", text)
+  : h("details", {"data-keep": keep}, h("summary", `${clipName(text)} (${number(text.length)} characters)`), h("p", text)));
 export const usd = (value) => `$${value < 0.01 && value > 0 ? value.toFixed(4) : value.toFixed(2)}`;
 
 // 0.0025 -> "0.25 %": at least two digits that say something, down to one in a million.

@@ -1,7 +1,7 @@
 // What detectors nearly found, newest first, and what a model says of it.
 
 import {button, emptyCard, filters, h, heading, rows, select} from "./dom.js";
-import {count, detector, number} from "./format.js";
+import {clipName, count, detector, number} from "./format.js";
 import {opinion} from "./opinion.js";
 import {detectorOptions} from "./view_groups.js";
 import {runLink} from "./view_runs.js";
@@ -32,7 +32,7 @@ function row(one) {
   return h("li@candidate", {"data-row": one.candidateId, "data-id": one.candidateId, "data-state": one.state, "data-detector": one.detectorKey},
     h("span.badge", {"data-level": level}, state),
     h("div.what", runLink(one.runId, one.revision ?? 1, {class: "title", id: one.candidateId}, step ? `#step=${encodeURIComponent(step)}` : "", `${detector(one.detectorKey)} in ${one.runId}`),
-      h("p", one.reason), h("p.quiet", h("span", "Rule ", h("code", one.rule)), step ? h("span", "at step ", h("code", step)) : null,
+      h("p", one.reason), h("p.quiet", h("span", "Rule ", h("code", one.rule)), step ? h("span", "at step ", h("code", clipName(step))) : null,
         typeof one.confidence === "number" ? h("span", `confidence ${number(one.confidence)}`) : null, one.failureId ? h("span", "now a failure of the run") : null),
       one.lastError ? h("p", `${count(one.attempts ?? 0, "attempt")} to ask failed, the last one by `, h("code", one.lastError)) : null,
       one.review ? opinion(one.review, one) : null));

@@ -3,7 +3,7 @@
 import {button, copyButton, copyRef, facts, form, h, heading, sample, select, test} from "./dom.js";
 import {post} from "./api.js";
 import {timeline} from "./charts.js";
-import {STATE_WORDS, absolute, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
+import {STATE_WORDS, absolute, clipName, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
   usd, windowField, windowMs} from "./format.js";
 import {groupPath} from "./view_groups.js";
 import {runLink} from "./view_runs.js";
@@ -11,6 +11,8 @@ import {changeName} from "./view_changes.js";
 
 const ACTIONS = {resolve: "Resolved", ignore: "Ignored", reopen: "Reopened", regressed: "Came back", ignore_ended: "Ignoring ended"};
 const UNTIL = [["", "until reopened"], ["day", "for a day"], ["week", "for a week"], ["100", "until 100 more failures"], ["share", "until 5 % of the runs"]];
+
+const OPTION_CHARACTERS = 120;
 
 const untilOf = (chosen) => ({
   day: {at: new Date(Date.now() + windowMs("24h")).toISOString()}, week: {at: new Date(Date.now() + windowMs("7d")).toISOString()},
@@ -63,12 +65,12 @@ function suspectSection(group) {
   if (!suspect) return h("p.note", "No change came before these failures, so none is suspected. Post changes to /v1/ingest/changes to see them here.");
   return h("section.card.suspect@suspect-change", {"data-id": suspect.changeId}, h("h2", "Which change brought it"),
     h("p.lead", suspectSentence(suspect)),
-    h("p.quiet", changeName(suspect), ", ", time(suspect.at), suspect.author ? [" by ", suspect.author] : null, " ", copyRef(suspect)));
+    h("p.quiet", changeName(suspect), ", ", time(suspect.at), suspect.author ? [" by ", clipName(suspect.author)] : null, " ", copyRef(suspect)));
 }
 
 // "1 of 900 runs before 9f3c2d1, 12 of 880 after". The reference of a policy that was a draft is only the failure's id.
 export function suspectSentence({before, after, ref, kind, policy, revision}) {
-  const name = policy ? `${policy} revision ${revision}` : ref || `this ${kind} change`;
+  const name = clipName(policy ? `${policy} revision ${revision}` : ref || `this ${kind} change`);
   if (before.runs === 0) return [`${number(after.failures)} of ${count(after.runs, "run")} failed this way after `, h("strong", name), "; no run came before it to compare with."];
   return [`${number(before.failures)} of ${count(before.runs, "run")} failed this way before `, h("strong", name), `, ${number(after.failures)} of ${number(after.runs)} after.`];
 }
@@ -92,7 +94,7 @@ function examplesSection({clusterId, examples: {newest, first}}) {
 
 function triageSection(group, marks, triage) {
   const note = h("input@triage-note", {type: "text", name: "note", id: "note", maxlength: "1000", autocomplete: "off"});
-  const fixed = select("fixedBy", "Fixed by", [["", "not said"], ...marks.map((mark) => [mark.changeId, changeName(mark)])], "");
+  const fixed = select("fixedBy", "Fixed by", [["", "not said"], ...marks.map((mark) => [mark.changeId, changeName(mark, OPTION_CHARACTERS)])], "");
   const until = select("until", "Ignore", UNTIL, "");
   const act = (action, text, body) => button(text, (event) => triage({action, ...(note.value ? {note: note.value} : {}), ...body()}, event.target.form), {"data-test": `triage-${action}`});
   const closed = group.state === "resolved" || group.state === "ignored";

@@ -2,13 +2,12 @@
 
 import {button, copyButton, copyRef, facts, form, h, hasNoAddress, heading, sample, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
-import {clip, count, cutAt, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
+import {NAME_CHARACTERS, TEXT_CHARACTERS, clip, clipName, count, cutAt, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
 import {groupPath} from "./view_groups.js";
 import {guardrail, suspectSentence} from "./view_group.js";
 import {changeName, policyLink} from "./view_changes.js";
 
-const MAX_TEXT = 2000;       // of one field, until it is opened
 const AROUND = 200;          // characters on both sides of evidence further on
 const STEPS_AT_ONCE = 200;
 const FOLD_FROM = 3;         // equal steps, or rounds of a cycle
@@ -133,20 +132,25 @@ class Fields {
     return out;
   }
 
-  // One short value, marked where it is evidence.
+  // A value in a line, marked where it is evidence.
   short(pointer, value) {
     if (value === undefined || value === null) return null;
     const shown = text(value);
     const ranges = this.rangesIn(pointer, shown);
-    if (ranges === null) return this.mark(pointer, shown || EMPTY);
+    if (ranges === null) return this.mark(pointer, clipName(shown) || EMPTY);
     if (shown === "") return h("span.gap", EMPTY);
-    return this.pieces(pointer, shown, ranges, [[0, shown.length]]);
+    return this.pieces(pointer, shown, ranges, [[0, cutAt(shown, Math.min(shown.length, NAME_CHARACTERS))]]);
   }
 
   // A text of any length in a block of its own.
   block(pointer, name, value, attributes) {
     if (value === undefined || value === null) return null;
-    if (value === "") return h("div.block", attributes, h("div.block-head", h("span.quiet", name)), sample(name, this.short(pointer, value)));
+    const [body, button] = value === "" ? [sample(name, this.short(pointer, value))] : this.body(pointer, name, value);
+    return h("div.block", attributes, h("div.block-head", h("span.quiet", name), button), body);
+  }
+
+  // The text, and the button that opens the rest of it.
+  body(pointer, name, value) {
     const body = sample(name, null, "pre", {"data-keep": `text-${pointer}`});
     const button = h("button.small", {type: "button"}, "");
     const fill = (whole, all) => {
@@ -157,11 +161,11 @@ class Fields {
         if (raw !== null) [shown, ranges] = [text(whole), raw];
       }
       ranges ??= [[0, shown.length]];
-      const spans = [[0, all ? shown.length : cutAt(shown, Math.min(shown.length, MAX_TEXT))]];
+      const spans = [[0, all ? shown.length : cutAt(shown, Math.min(shown.length, TEXT_CHARACTERS))]];
       for (const [start, end] of all ? [] : ranges) {
-        if (end <= MAX_TEXT || start === 0) continue;
+        if (end <= TEXT_CHARACTERS || start === 0) continue;
         const from = cutAt(shown, Math.max(0, start - AROUND));
-        const to = cutAt(shown, Math.min(shown.length, end + AROUND, start + MAX_TEXT));
+        const to = cutAt(shown, Math.min(shown.length, end + AROUND, start + TEXT_CHARACTERS));
         if (from <= spans.at(-1)[1]) spans.at(-1)[1] = Math.max(spans.at(-1)[1], to);
         else spans.push([from, to]);
       }
@@ -175,12 +179,18 @@ class Fields {
       fill(value, true);
     });
     fill(value, this.opened.has(pointer));
-    return h("div.block", attributes, h("div.block-head", h("span.quiet", name), button), body);
+    return [body, button];
+  }
+
+  // A value among names and values.
+  fact(pointer, name, value) {
+    const isLong = value !== undefined && text(value).length > NAME_CHARACTERS;
+    return [clipName(name), isLong ? this.body(pointer, clipName(name), value) : this.short(pointer, value)];
   }
 
   // Every member of an object, as names and values.
   members(pointer, object) {
-    return facts(Object.entries(object ?? {}).map(([name, value]) => [name, this.short(`${pointer}/${escaped(name)}`, value)]));
+    return facts(Object.entries(object ?? {}).map(([name, value]) => this.fact(`${pointer}/${escaped(name)}`, name, value)));
   }
 }
 
@@ -311,7 +321,7 @@ function failureCard(failure, {run, steps, replaced, group, said}, context) {
     }}}, `Go to step ${index + 1}`) : null, group ? h("a", {href: groupPath(group, "7d")}, "All failures of this kind") : null),
     replaced ? null : review(failure, context),
     h("details", {"data-keep": `why-${failure.failureId}`}, h("summary", "Evidence and provenance"),
-      h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", one.pointer), ": ", clip(one.value, 300) || EMPTY))),
+      h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", clip(one.pointer, 300)), ": ", clip(one.value, 300) || EMPTY))),
       facts([["Failure", h("code", failure.failureId)], ["Fingerprint", h("code", failure.fingerprint)], ["Detector version", provenance?.detectorVersion],
         ["Library SHA-256", provenance?.librarySha256 ? h("code", provenance.librarySha256) : null], ["Settings hash", provenance ? h("code", provenance.settingsHash) : null]])),
     replaced ? null : guardrail(failurePath(failure.failureId), context));
@@ -409,7 +419,7 @@ function evidenceIn(fields, from, to) {
 function foldLine(from, to, {fields, steps, primary, memory}) {
   const unfolded = memory.unfolded ??= {};
   const evidence = evidenceIn(fields, from, to);
-  const names = new Set(steps.slice(from, to).map((step) => step.stepName ?? "step"));
+  const names = new Set(steps.slice(from, to).map((step) => clipName(step.stepName ?? "step")));
   const inside = h("ol.steps");
   let drawn = from;
   const grow = () => {
@@ -437,7 +447,8 @@ function stepNode(index, fields, steps, primary) {
   const took = step.startedAt && step.endedAt ? duration(Date.parse(step.endedAt) - Date.parse(step.startedAt)) : null;
   const rest = Object.fromEntries(Object.entries(step).filter(([name]) => !STEP_MEMBERS.has(name)));
   const whole = fields.evidence.has(pointer);
-  const name = step.stepName ?? step.stepId ?? "step";
+  const name = clipName(step.stepName ?? step.stepId ?? "step");
+  const cut = ["stepName", "stepKind", "status"].filter((member) => text(step[member] ?? "").length > NAME_CHARACTERS);
   return h("details.step", {id: `step-${index + 1}`, open, "data-keep": `step-${index}`, "data-test": "step", "data-index": index, "data-kind": step.stepKind ?? "",
     "data-status": status, "data-primary": String(isPrimary), "data-failed": String(failed)},
   h("summary", h("span.index", index + 1), h("span.kind", fields.short(`${pointer}/stepKind`, step.stepKind) ?? "step"),
@@ -447,10 +458,10 @@ function stepNode(index, fields, steps, primary) {
     h("span.quiet", [took, tokenWords(step.metadata), cost(step.metadata) === undefined ? null : usd(cost(step.metadata)),
       step.retryCount > 0 ? [fields.short(`${pointer}/retryCount`, step.retryCount), step.retryCount === 1 ? " retry" : " retries"] : null]
       .filter((one) => one !== null).flatMap((one, i) => (i === 0 ? [one] : [" \u00b7 ", one])))),
-  h("div.body", null,
+  h("div.body", null, cut.map((member) => fields.block(`${pointer}/${member}`, member, step[member])),
     fields.block(`${pointer}/inputSummary`, "input", step.inputSummary),
     step.errorMessage ? fields.block(`${pointer}/errorMessage`, "error", step.errorMessage, {class: "block failed"}) : null,
-    step.errorCode !== undefined ? facts([["error code", fields.short(`${pointer}/errorCode`, step.errorCode)]]) : null,
+    step.errorCode !== undefined ? facts([fields.fact(`${pointer}/errorCode`, "error code", step.errorCode)]) : null,
     fields.block(`${pointer}/outputSummary`, "output", step.outputSummary),
     step.metadata && Object.keys(step.metadata).length > 0 ? fields.members(`${pointer}/metadata`, step.metadata) : null,
     Object.keys(rest).length > 0 ? fields.members(pointer, rest) : null,
@@ -472,7 +483,7 @@ function besides(run, fields, policies, path, lastRevision) {
         run.state === "open" ? null : h("a", {href: `${path}/bundle?revision=${run.revision}`}, "Bundle"), copyButton(run.runId, "the run's id"))),
     h("section", h("h2", "Policies in force"), policies.length === 0 ? h("p.quiet", run.state === "open" ? "Known when the run ends." : "None.") : h("ul.plain", policies.map((one) =>
       h("li@policy", {"data-policy": one.policy, "data-revision": one.revision}, policyLink(one),
-        ` revision ${one.revision}`, one.author ? ` by ${one.author}` : null, one.at ? [", ", shortTime(one.at)] : null)))),
+        ` revision ${one.revision}`, one.author ? ` by ${clipName(one.author)}` : null, one.at ? [", ", shortTime(one.at)] : null)))),
     run.detectors ? h("section", h("h2", "What the detectors say"), h("ul.plain", run.detectors.map((report) => verdictLine(report, run)))) : null);
 }
 

@@ -1440,6 +1440,36 @@ class Safety(PageTest):
         page.click("#step-1 .block-head button")
         page.wait("document.querySelector('#step-1 pre').textContent.length === 1 << 20", "all of it")
 
+    def test_no_member_of_a_client_is_shown_at_any_length(self):
+        key = self.service.key("long-members", "ingest,read,manage")
+        long = {letter: letter * 60_000 for letter in "abcdefgh"}
+        self.service.post(key, "runs", alarming_run("before"))
+        self.service.post(key, "changes", {"kind": "code", "ref": long["a"], "summary": long["b"], "author": long["c"]})
+        self.service.post(key, "policies", {"policy": "long", "content": 1, "ref": long["a"], "summary": long["b"], "author": long["c"]})
+        run = alarming_run("long")
+        run["steps"][0].update(stepName=long["d"], status="s" * 3000, errorCode=long["e"], note=long["f"], metadata={"m" * 3000: long["g"]})
+        self.service.post(key, "runs", {**run, "note": long["h"]})
+        group = self.service.get(key, "clusters?detector=false_success")["items"][0]["clusterId"]
+        page = self.logged_in(key=key, path="/ui/runs/long")
+        longest = ("(() => { const texts = []; const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT); while (walker.nextNode()) texts.push(walker.currentNode);"
+                   " return [Math.max(...texts.filter((one) => one.parentElement.checkVisibility()).map((one) => one.data.length)), Math.max(...[...document.querySelectorAll('[aria-label]')].map((one) => one.ariaLabel.length))]; })()")
+        for path in ("runs/long", f"groups/{group}", "changes", "changes?policy=long", "runs"):
+            page.go(f"{self.service.url}/ui/{path}")
+            page.run("[...document.querySelectorAll('.step')].forEach((one) => { one.open = true; })")
+            self.assertLessEqual(page.run(longest)[0], 2000, path)
+            self.assertLessEqual(page.run(longest)[1], 300, path)
+            self.assertLessEqual(page.run("Math.max(0, ...[...document.querySelectorAll('option')].map((one) => one.text.length))"), 130, path)
+            page.screenshot(f"{self.pictures}/long-{path.partition('/')[0].partition('?')[0]}-{len(path)}.png")
+        page.go(f"{self.service.url}/ui/runs/long")
+        self.assertLess(page.run("Math.max(...[...document.querySelectorAll('.step > summary')].map((one) => one.textContent.length))"), 1000)
+        page.run("document.querySelector('#step-1').open = true; [...document.querySelectorAll('.body button, aside button')].filter((one) => one.innerText.startsWith('Show all')).forEach((one) => one.click())")
+        shown = page.run("document.querySelector('main').textContent")
+        for letter in "defgh":
+            self.assertIn(long[letter], shown)
+        page.go(f"{self.service.url}/ui/changes")
+        page.run("[...document.querySelectorAll('[data-test=change] summary')].forEach((one) => one.click())")
+        self.assertIn(long["b"], page.run("document.querySelector('main').innerText"))
+
     def test_steps_are_drawn_around_the_one_that_failed(self):
         key = self.service.key("many")
         steps = [{"stepKind": "tool", "stepName": f"read_page_{i}", "status": "ok", "inputSummary": str(i), "outputSummary": str(i)} for i in range(1000)]
