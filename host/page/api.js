@@ -19,7 +19,7 @@ const unreachable = () => new ApiError(0, {title: "The service does not answer",
 // JSON in which whole numbers keep the digits that a number of JavaScript has no room for, in browsers that show them.
 const MANY_DIGITS = /\d{16}/;
 const withDigits = (_, value, context) => (typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(context?.source) ? JSON.rawJSON(context.source) : value);
-export const parse = (text) => JSON.parse(text, MANY_DIGITS.test(text) ? withDigits : undefined);
+const parse = (text) => JSON.parse(text, MANY_DIGITS.test(text) ? withDigits : undefined);
 
 async function send(method, path, {body, signal} = {}) {
   const headers = {Accept: "application/json"};

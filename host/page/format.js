@@ -1,6 +1,6 @@
 // Numbers, times and words as people read them.
 
-import {ApiError, parse} from "./api.js";
+import {ApiError} from "./api.js";
 import {h, select} from "./dom.js";
 
 const NUMBER = new Intl.NumberFormat("en-US");
@@ -88,13 +88,38 @@ export const stateBadge = (name, attributes) => h("span.badge", {"data-state": n
 // "2.4.1" of {value: "2.4.1"} or plain text, number or boolean.
 export const text = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
-// JSON indented; any other text as it is.
+const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
+const MAX_DEPTH = 100;  // of what is indented: each line of it begins with twice as many spaces
+
+// JSON indented, everything else of it as it was sent: parsing would round its numbers, and drop all but one of the members of one name.
 export function pretty(value) {
   const shown = text(value);
   if (!/^\s*[[{]/.test(shown)) return shown;
   try {
-    return JSON.stringify(parse(shown), null, 2);
+    JSON.parse(shown);
   } catch {
     return shown;
   }
+  return indented(shown) ?? shown;
+}
+
+function indented(json) {
+  let out = "";
+  let depth = 0;
+  let last = "";
+  const newLine = () => `\n${"  ".repeat(depth)}`;
+  for (const [token] of json.matchAll(JSON_TOKEN)) {
+    const opened = last === "{" || last === "[";
+    if (token === "}" || token === "]") {
+      depth -= 1;
+      if (!opened) out += newLine();
+    } else if (opened || last === ",") {
+      out += newLine();
+    }
+    out += token === ":" ? ": " : token;
+    if (token === "{" || token === "[") depth += 1;
+    if (depth > MAX_DEPTH) return null;
+    last = token;
+  }
+  return out;
 }
