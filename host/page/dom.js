@@ -19,6 +19,9 @@ export function visible(text) {
 // Browsers take "." and ".." in a path for steps up, however they are written: what is named so has no address.
 export const hasNoAddress = (name) => name === "." || name === "..";
 
+// A text of a client within a line of ours: where it runs from right to left, the words around it stay where they are.
+export const apart = (text) => h("bdi", text);
+
 // A link needs words: quotation marks where a name is nothing but spaces.
 export const named = (text) => (text.trim() === "" ? `"${text}"` : text);
 

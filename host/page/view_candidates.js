@@ -1,6 +1,6 @@
 // What detectors nearly found, newest first, and what a model says of it.
 
-import {button, emptyCard, filters, h, heading, rows, select} from "./dom.js";
+import {apart, button, emptyCard, filters, h, heading, rows, select} from "./dom.js";
 import {clipName, count, detector, number} from "./format.js";
 import {opinion} from "./opinion.js";
 import {detectorOptions} from "./view_groups.js";
@@ -31,7 +31,7 @@ function row(one) {
   const step = one.primaryStepId;
   return h("li@candidate", {"data-row": one.candidateId, "data-id": one.candidateId, "data-state": one.state, "data-detector": one.detectorKey},
     h("span.badge", {"data-level": level}, state),
-    h("div.what", runLink(one.runId, one.revision ?? 1, {class: "title", id: one.candidateId}, step ? `#step=${encodeURIComponent(step)}` : "", `${detector(one.detectorKey)} in ${one.runId}`),
+    h("div.what", runLink(one.runId, one.revision ?? 1, {class: "title", id: one.candidateId}, step ? `#step=${encodeURIComponent(step)}` : "", [detector(one.detectorKey), " in ", apart(one.runId)]),
       h("p", one.reason), h("p.quiet", h("span", "Rule ", h("code", one.rule)), step ? h("span", "at step ", h("code", clipName(step))) : null,
         typeof one.confidence === "number" ? h("span", `confidence ${number(one.confidence)}`) : null, one.failureId ? h("span", "now a failure of the run") : null),
       one.lastError ? h("p", `${count(one.attempts ?? 0, "attempt")} to ask failed, the last one by `, h("code", one.lastError)) : null,

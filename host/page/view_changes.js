@@ -1,18 +1,23 @@
 // What was changed: changes and policy revisions on one timeline with runs and failures, a policy's revisions, and how two of them differ.
 
-import {button, clientSelect, command, copyRef, emptyCard, filters, h, hasNoAddress, heading, named, rows, sample} from "./dom.js";
+import {apart, button, clientSelect, command, copyRef, emptyCard, filters, h, hasNoAddress, heading, named, rows, sample} from "./dom.js";
 import {timeline} from "./charts.js";
 import {NAME_CHARACTERS, clip, clipName, count, longText, number, pretty, shortTime, time, windowField} from "./format.js";
 
 const PAGE = 50;
 const MAX_DIFF_LINES = 1500;
 
-export function changeName({kind, ref, summary, policy, revision}, most = NAME_CHARACTERS) {
-  const what = policy ? `policy ${policy} revision ${revision}` : ref ? `${kind} ${ref}` : kind;
-  return clip(summary ? `${clip(what, most / 2)}: ${summary}` : what, most);
+// Words of ours, and texts of clients, each in an array of its own.
+function nameParts({kind, ref, summary, policy, revision}, most) {
+  const what = policy ? ["policy ", [clip(policy, most)], " revision ", [revision]] : ref ? [`${kind} `, [clip(ref, most)]] : [kind];
+  return summary ? [...what, ": ", [clip(summary, most)]] : what;
 }
 
-export function policyLink({policy, revision}, attributes, words = named(policy)) {
+// For labels, which hold no elements.
+export const changeName = (change, most = NAME_CHARACTERS) => clip(nameParts(change, most / 2).flat().join(""), most);
+export const changeWords = (change) => nameParts(change, NAME_CHARACTERS).map((part) => (Array.isArray(part) ? apart(part[0]) : part));
+
+export function policyLink({policy, revision}, attributes, words = apart(named(policy))) {
   if (hasNoAddress(policy)) return h("span", attributes, words);
   return h("a", {href: `/ui/changes?${new URLSearchParams({policy, to: revision})}`, ...attributes}, words);
 }
@@ -47,12 +52,12 @@ async function showChanges({query, get, list, set, navigate}) {
 }
 
 function row(change) {
-  const title = change.policy ? policyLink(change, {class: "title"}, `${change.policy}, revision ${change.revision}`)
+  const title = change.policy ? policyLink(change, {class: "title"}, [apart(change.policy), ", revision ", apart(change.revision)])
     : h("strong.title", clipName(change.ref || change.summary || change.kind));
   const attributes = {"data-row": change.changeId, "data-id": change.changeId, "data-kind": change.kind, tabindex: title.localName === "a" ? null : "-1"};
   return h("li.change@change", {...attributes}, h("span.badge", {"data-kind": change.kind}, change.kind), h("div.what", title,
     change.summary && (change.ref || change.policy || change.summary.length > NAME_CHARACTERS) ? longText(change.summary, `summary-${change.changeId}`) : null,
-    change.author ? h("p.quiet", `by ${clipName(change.author)}`) : null),
+    change.author ? h("p.quiet", "by ", apart(clipName(change.author))) : null),
   h("div.figures", time(change.at), copyRef(change)));
 }
 
@@ -91,8 +96,8 @@ async function showPolicy({query, get, set}, name) {
         clientSelect("to", "To", revisions, items[newer].revision, pick("to"))) : null,
       older === newer ? sample("Content", pretty(items[newer].content ?? null)) : difference(pretty(items[older].content ?? null), pretty(items[newer].content ?? null))),
       h("section", h("h2", "Revisions"), rows("entries", "Revisions", items.map((one, i) => h("li.change@policy-revision", {"data-policy": one.policy, "data-revision": one.revision,
-        "data-row": one.policyRevisionId}, h("div.what", h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: name, to: one.revision})}`}, `Revision ${one.revision}`),
-        one.summary ? longText(one.summary, `summary-${one.policyRevisionId}`) : null, h("p.quiet", one.author ? `by ${clipName(one.author)}, ` : "", "in force ", time(one.at), i > 0 ? [" until ", shortTime(items[i - 1].at)] : null),
+        "data-row": one.policyRevisionId}, h("div.what", h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: name, to: one.revision})}`}, "Revision ", apart(one.revision)),
+        one.summary ? longText(one.summary, `summary-${one.policyRevisionId}`) : null, h("p.quiet", one.author ? ["by ", apart(clipName(one.author)), ", "] : "", "in force ", time(one.at), i > 0 ? [" until ", shortTime(items[i - 1].at)] : null),
         one.ref ? h("p.quiet", "Reference ", h("code", clipName(one.ref)), " ", copyRef(one)) : null, h("p.quiet.clip", "SHA-256 ", h("code", one.contentSha256)))))),
       nextCursor ? h("p.quiet", `The latest ${number(items.length)} revisions are shown.`) : null)],
   };

@@ -1,13 +1,13 @@
 // One group: since when, which change brought it, which runs to look at, and what was done about it.
 
-import {button, copyButton, copyRef, facts, form, h, heading, sample, select, test} from "./dom.js";
+import {apart, button, copyButton, copyRef, facts, form, h, heading, sample, select, test} from "./dom.js";
 import {post} from "./api.js";
 import {timeline} from "./charts.js";
 import {STATE_WORDS, absolute, clipName, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
   usd, windowField, windowMs} from "./format.js";
 import {groupPath} from "./view_groups.js";
 import {runLink} from "./view_runs.js";
-import {changeName} from "./view_changes.js";
+import {changeName, changeWords} from "./view_changes.js";
 
 const ACTIONS = {resolve: "Resolved", ignore: "Ignored", reopen: "Reopened", regressed: "Came back", ignore_ended: "Ignoring ended"};
 const UNTIL = [["", "until reopened"], ["day", "for a day"], ["week", "for a week"], ["100", "until 100 more failures"], ["share", "until 5 % of the runs"]];
@@ -65,12 +65,12 @@ function suspectSection(group) {
   if (!suspect) return h("p.note", "No change came before these failures, so none is suspected. Post changes to /v1/ingest/changes to see them here.");
   return h("section.card.suspect@suspect-change", {"data-id": suspect.changeId}, h("h2", "Which change brought it"),
     h("p.lead", suspectSentence(suspect)),
-    h("p.quiet", changeName(suspect), ", ", time(suspect.at), suspect.author ? [" by ", clipName(suspect.author)] : null, " ", copyRef(suspect)));
+    h("p.quiet", changeWords(suspect), ", ", time(suspect.at), suspect.author ? [" by ", apart(clipName(suspect.author))] : null, " ", copyRef(suspect)));
 }
 
 // "1 of 900 runs before 9f3c2d1, 12 of 880 after". The reference of a policy that was a draft is only the failure's id.
 export function suspectSentence({before, after, ref, kind, policy, revision}) {
-  const name = clipName(policy ? `${policy} revision ${revision}` : ref || `this ${kind} change`);
+  const name = policy ? [apart(clipName(policy)), " revision ", apart(revision)] : clipName(ref || `this ${kind} change`);
   if (before.runs === 0) return [`${number(after.failures)} of ${count(after.runs, "run")} failed this way after `, h("strong", name), "; no run came before it to compare with."];
   return [`${number(before.failures)} of ${count(before.runs, "run")} failed this way before `, h("strong", name), `, ${number(after.failures)} of ${number(after.runs)} after.`];
 }
@@ -149,6 +149,6 @@ export function guardrail(path, {get, frame, memory}) {
 function historySection(items) {
   if (items.length === 0) return null;
   return h("section", h("h2", "What was done"), h("ol.plain", items.map((item) => h("li@history-item",
-    h("strong", ACTIONS[item.action] ?? item.action), item.author ? ` by ${item.author}, ` : ", ", time(item.at),
+    h("strong", ACTIONS[item.action] ?? item.action), item.author ? [" by ", apart(item.author), ", "] : ", ", time(item.at),
     item.fixedBy ? [", fixed by ", h("code", item.fixedBy)] : null, item.until ? `, ${untilWords(item.until)}` : null, falseAlarms(item), item.note ? h("p", item.note) : null))));
 }

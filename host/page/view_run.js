@@ -1,12 +1,12 @@
 // What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
 
-import {button, copyButton, copyRef, facts, form, h, hasNoAddress, heading, sample, test, tests, visible} from "./dom.js";
+import {apart, button, copyButton, copyRef, facts, form, h, hasNoAddress, heading, sample, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
 import {NAME_CHARACTERS, TEXT_CHARACTERS, clip, clipName, count, cutAt, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
 import {groupPath} from "./view_groups.js";
 import {guardrail, suspectSentence} from "./view_group.js";
-import {changeName, policyLink} from "./view_changes.js";
+import {changeWords, policyLink} from "./view_changes.js";
 
 const AROUND = 200;          // characters on both sides of evidence further on
 const STEPS_AT_ONCE = 200;
@@ -42,7 +42,8 @@ function tokenWords(metadata) {
 // Which steps are left out of sight: equal ones in a row, or equal rounds of a cycle, but for the first, the last and those in `kept`.
 // Gives ranges [from, to).
 export function foldsOf(steps, kept) {
-  const names = steps.map((step) => JSON.stringify([step.stepName, step.inputSummary, String(step.status ?? "").toLowerCase(), step.outputSummary]));
+  const names = steps.map((step) => JSON.stringify([step.stepName, step.inputSummary, String(step.status ?? "").toLowerCase(), step.outputSummary,
+    step.errorMessage, step.errorCode]));
   const ranges = [];
   for (let at = 0; at < names.length;) {
     let best = null;
@@ -204,8 +205,8 @@ export async function show(context) {
   const replaced = run.revision < last.revision - (last.state === "open" ? 1 : 0);
   const failures = run.failures ?? [];
   const stored = replaced ? [] : failures;
-  const [investigation, policies] = await Promise.all([stored.length > 0 ? get(`${failurePath(stored[0].failureId)}/investigation`).catch(unlessGone) : null,
-    authorsOf(get, run)]);
+  const [investigations, policies] = await Promise.all([
+    Promise.all(stored.map(({failureId}) => get(`${failurePath(failureId)}/investigation`).catch(unlessGone))), authorsOf(get, run)]);
   const [groups, opinions] = await Promise.all([groupIds(get, stored), Promise.all(stored.map((failure) => opinionOf(get, failure)))]);
   const fields = new Fields(run, memory.opened ??= new Set());
   const steps = run.steps ?? [];
@@ -215,7 +216,7 @@ export async function show(context) {
   const nodes = [h("article@run-page", {"data-id": run.runId, "data-revision": run.revision, "data-state": run.state},
     h("p.crumbs", h("a", {href: up}, "Runs")), heading("Run ", h("code", run.runId)),
     replaced ? h("p.note", "A later revision has replaced this one, and its failures with it. ", h("a", {href: `/ui/runs/${encodeURIComponent(id)}`}, "Look at the latest revision")) : null,
-    verdictSection({run, failures, replaced, groups, opinions, investigation, steps}, context),
+    verdictSection({run, failures, replaced, groups, opinions, investigations, steps}, context),
     h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, path, last.revision)))];
   return {
     title: `Run ${run.runId}`, up, nodes, followsDecisions: failures.length > 0 || run.detectors?.some((report) => report.suppressed?.length > 0),
@@ -288,10 +289,8 @@ function verdictSection(verdict, context) {
   return failuresSection(verdict, context);
 }
 
-function failuresSection({run, failures, replaced, groups, opinions, investigation, steps}, context) {
-  const suspect = investigation?.suspectChange;
-  return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, {run, steps, replaced, group: groups[i], said: opinions[i]}, context)),
-    suspect ? h("p.note", h("strong", "Which change brought it? "), suspectSentence(suspect), " ", changeName(suspect), ", ", shortTime(suspect.at), ". ", copyRef(suspect)) : null);
+function failuresSection({run, failures, replaced, groups, opinions, investigations, steps}, context) {
+  return h("section", h("h2.unseen", "What failed"), failures.map((failure, i) => failureCard(failure, {run, steps, replaced, group: groups[i], said: opinions[i], suspect: investigations[i]?.suspectChange}, context)));
 }
 
 // What the detector says beside what a model says.
@@ -303,7 +302,7 @@ function bothSides({confirmedBy, detectorKey, primaryStepId, summary}, said, run
 }
 
 // A failure of a revision that was replaced is no longer stored by itself: nothing can be said of it.
-function failureCard(failure, {run, steps, replaced, group, said}, context) {
+function failureCard(failure, {run, steps, replaced, group, said, suspect}, context) {
   const index = steps.findIndex((step) => step.stepId === failure.primaryStepId);
   const provenance = failure.provenance;
   return h("section.card.failure@failure", {"data-row": failure.failureId, "data-detector": failure.detectorKey, "data-score": failure.suspicionScore,
@@ -313,6 +312,7 @@ function failureCard(failure, {run, steps, replaced, group, said}, context) {
       failure.revision === run.revision ? null : h("span", `Found in revision ${failure.revision}`),
       failure.confirmedBy ? h("span@confirmed-by", `Confirmed by ${failure.confirmedBy}`) : null, failure.initialFailureSource ? h("span", `Began in: ${failure.initialFailureSource}`) : null,
       typeof failure.estimatedWasteUsd === "number" && failure.estimatedWasteUsd > 0 ? h("span", `Wasted about ${usd(failure.estimatedWasteUsd)}`) : null),
+    suspect ? h("p.note", h("strong", "Which change brought it? "), suspectSentence(suspect), " ", changeWords(suspect), ", ", shortTime(suspect.at), ". ", copyRef(suspect)) : null,
     h("p.actions", index >= 0 ? h("a.button", {href: stepHash(index), on: {click: (event) => {
       const step = toPlace(stepHash(index));
       if (!step) return;  // it is not drawn: the link leads to the view that draws it
@@ -321,7 +321,7 @@ function failureCard(failure, {run, steps, replaced, group, said}, context) {
     }}}, `Go to step ${index + 1}`) : null, group ? h("a", {href: groupPath(group, "7d")}, "All failures of this kind") : null),
     replaced ? null : review(failure, context),
     h("details", {"data-keep": `why-${failure.failureId}`}, h("summary", "Evidence and provenance"),
-      h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", clip(one.pointer, 300)), ": ", clip(one.value, 300) || EMPTY))),
+      h("ul.plain", (failure.evidence ?? []).slice(0, 50).map((one) => h("li", h("code", clip(one.pointer, 300)), ": ", apart(clip(one.value, 300) || EMPTY)))),
       facts([["Failure", h("code", failure.failureId)], ["Fingerprint", h("code", failure.fingerprint)], ["Detector version", provenance?.detectorVersion],
         ["Library SHA-256", provenance?.librarySha256 ? h("code", provenance.librarySha256) : null], ["Settings hash", provenance ? h("code", provenance.settingsHash) : null]])),
     replaced ? null : guardrail(failurePath(failure.failureId), context));
@@ -332,7 +332,7 @@ const REVIEW_WORDS = {right: "Right", false_alarm: "False alarm", unsure: "Unsur
 // What a person says of a failure.
 function review({failureId, review: last}, {frame, act}) {
   const said = last?.opinion ? null : last;
-  const words = said ? h("p.quiet", h("strong", REVIEW_WORDS[said.verdict]), ` by ${said.author}, `, shortTime(said.at), said.note ? `: ${said.note}` : null) : null;
+  const words = said ? h("p.quiet", h("strong", REVIEW_WORDS[said.verdict]), " by ", apart(said.author), ", ", shortTime(said.at), said.note ? [": ", apart(said.note)] : null) : null;
   if (!frame.may("manage")) return words;
   const path = `${failurePath(failureId)}/review`;
   const note = h("input@review-note", {type: "text", id: `note-${failureId}`, maxlength: "1000", autocomplete: "off", value: said?.note});
@@ -431,7 +431,7 @@ function foldLine(from, to, {fields, steps, primary, memory}) {
   };
   const more = button("", grow, {class: "small"});
   const line = h("details.fold@fold", {"data-count": to - from, "data-evidence": evidence || null, "data-keep": `fold-${from}`, on: {toggle: () => { if (line.open && drawn === from) grow(); }}},
-    h("summary", h("strong", `\u00d7${number(to - from)}, identical`), `: ${[...names].slice(0, LONGEST_CYCLE).join(", ")}, steps ${number(from + 1)} to ${number(to)}`,
+    h("summary", h("strong", `\u00d7${number(to - from)}, identical`), h("span", [...names].slice(0, LONGEST_CYCLE).map((name, i) => [i === 0 ? "" : ", ", apart(name)]), `, steps ${number(from + 1)} to ${number(to)}`),
       evidence > 0 ? h("span.badge", `${number(evidence)} ${evidence === 1 ? "is" : "are"} evidence`) : null), inside, more);
   for (const before = unfolded[from] ?? from; drawn < Math.min(before, to);) grow();
   return line;
@@ -483,7 +483,7 @@ function besides(run, fields, policies, path, lastRevision) {
         run.state === "open" ? null : h("a", {href: `${path}/bundle?revision=${run.revision}`}, "Bundle"), copyButton(run.runId, "the run's id"))),
     h("section", h("h2", "Policies in force"), policies.length === 0 ? h("p.quiet", run.state === "open" ? "Known when the run ends." : "None.") : h("ul.plain", policies.map((one) =>
       h("li@policy", {"data-policy": one.policy, "data-revision": one.revision}, policyLink(one),
-        ` revision ${one.revision}`, one.author ? ` by ${clipName(one.author)}` : null, one.at ? [", ", shortTime(one.at)] : null)))),
+        " revision ", apart(one.revision), one.author ? [" by ", apart(clipName(one.author))] : null, one.at ? [", ", shortTime(one.at)] : null)))),
     run.detectors ? h("section", h("h2", "What the detectors say"), h("ul.plain", run.detectors.map((report) => verdictLine(report, run)))) : null);
 }
 

@@ -1,6 +1,6 @@
 // The runs, newest first.
 
-import {button, emptyCard, filters, h, hasNoAddress, heading, named, rows, select} from "./dom.js";
+import {apart, button, emptyCard, filters, h, hasNoAddress, heading, named, rows, select} from "./dom.js";
 import {clip, count, severity, shortTime, time, undecided, usd} from "./format.js";
 import {detectorOptions, groupPath, noRunYet} from "./view_groups.js";
 
@@ -8,7 +8,7 @@ const PAGE = 50;
 const OPEN_ON_TOP = 20;
 const REQUEST_CHARACTERS = 140;
 
-export function runLink(id, revision, attributes, place = "", words = named(id)) {
+export function runLink(id, revision, attributes, place = "", words = apart(named(id))) {
   if (hasNoAddress(id)) return h("span", attributes, words);
   return h("a", {href: `/ui/runs/${encodeURIComponent(id)}${revision ? `?revision=${revision}` : ""}${place}`, ...attributes}, words);
 }
@@ -51,9 +51,9 @@ function row(run) {
     h("div.what", runLink(run.runId, null, {class: "title"}),
       h("p.clip", clip(request, REQUEST_CHARACTERS) || "No request text")),
     h("div.found", run.state === "open" ? h("span.badge", {"data-state": "open"}, "Open") : failures.length === 0 ? h("span.quiet", unjudged(run)) : null,
-      failures.slice(0, 3).map((one) => h("p", severity(one.severity), ` ${one.title}`))),
+      failures.slice(0, 3).map((one) => h("p", severity(one.severity), " ", apart(one.title)))),
     h("div.figures", shortTime(run.receivedAt), h("span.quiet", [count(run.stepCount ?? 0, "step"),
-      typeof model === "string" ? `, ${model}` : "", typeof run.metadata?.costUsd === "number" ? `, ${usd(run.metadata.costUsd)}` : ""])));
+      typeof model === "string" ? [", ", apart(model)] : "", typeof run.metadata?.costUsd === "number" ? `, ${usd(run.metadata.costUsd)}` : ""])));
 }
 
 function unjudged(run) {

@@ -456,6 +456,62 @@ class Views(PageTest):
         page.go(f"{self.service.url}/ui/changes?policy=digits")
         self.assertIn(str(ids[8]), page.run("document.querySelector('main pre').innerText"))
 
+    def test_json_is_indented_as_it_was_sent(self):
+        page = self.logged_in()
+        sent = '{"b": 59.90, "a" : [1,\t2, {}, [ ], {"x": "{\\"q\\": [1,2]}, \\\\"}], "a": 1, "n": 12345678901234567.89, "h": 1e400}'
+        wanted = '{\n  "b": 59.90,\n  "a": [\n    1,\n    2,\n    {},\n    [],\n    {\n      "x": "{\\"q\\": [1,2]}, \\\\"\n    }\n  ],\n  "a": 1,\n  "n": 12345678901234567.89,\n  "h": 1e400\n}'
+        deep = "[" * 50_000 + "]" * 50_000
+        shown = page.run(f"import('/ui/assets/format.js').then(({{pretty}}) => [{json.dumps(sent)}, '[1, 2', '[1] 2', 'plain', {json.dumps(deep)}].map(pretty))")
+        self.assertEqual(shown, [wanted, "[1, 2", "[1] 2", "plain", deep])
+
+    def test_steps_with_different_errors_are_not_called_identical(self):
+        key = self.service.key("errors")
+        call = {"stepKind": "tool", "stepName": "look_up", "status": "failed", "inputSummary": "order 8842"}
+        steps = [{**call, "errorMessage": f"error {i}"} for i in range(5)] + [{**call, "stepName": "read", "errorCode": str(i)} for i in range(5)]
+        self.service.post(key, "runs", {"runId": "errors", "steps": steps})
+        page = self.logged_in(key=key, path="/ui/runs/errors")
+        self.assertEqual((page.count("fold"), page.count("step")), (0, 10))
+
+    def test_each_failure_names_the_change_before_it(self):
+        key = self.service.key("changes-of-failures")
+        self.service.post(key, "runs", alarming_run("before"))
+        self.service.post(key, "changes", {"kind": "code", "ref": "9f3c2d1"})
+        run = alarming_run("both")
+        run["steps"] = run["steps"][:1] + run["steps"][1:] * 8
+        self.assertEqual(len(self.service.post(key, "runs", run)["failures"]), 2)
+        page = self.logged_in(key=key, path="/ui/runs/both")
+        said = page.run("[...document.querySelectorAll('[data-test=failure]')].map((one) => one.querySelector('.note')?.innerText ?? '')")
+        self.assertEqual(["Which change brought it?" in one and "9f3c2d1" in one for one in said], [True, True])
+
+    def test_texts_from_right_to_left_leave_the_words_around_them(self):
+        key = self.service.key("right-to-left", "ingest,read,manage")
+        right, left = "\u05e9\u05dc\u05d5\u05dd", "\u0645\u0631\u062d\u0628\u0627"
+        self.service.post(key, "changes", {"kind": "code", "ref": right, "summary": left, "author": right})
+        self.service.post(key, "policies", {"policy": left, "revision": right, "content": right, "author": right, "summary": left})
+        run = alarming_run(left)
+        run["steps"][0].update(stepKind=right, stepName=left, status=right)
+        run["steps"] = run["steps"][:1] * 5 + run["steps"][1:]
+        self.service.post(key, "runs", {**run, "userRequestText": right, "metadata": {"model": left}, "note": right})
+        group = self.service.get(key, "clusters?detector=false_success")["items"][0]["clusterId"]
+        page = self.logged_in(key=key)
+        mixed = """(() => {
+          const walker = document.createTreeWalker(document.querySelector('main'), NodeFilter.SHOW_TEXT);
+          const found = [];
+          while (walker.nextNode()) {
+            const node = walker.currentNode;
+            if (!/[\u0590-\u06ff]/.test(node.data) || node.parentElement.closest('option, title')) continue;
+            let apart = node.parentElement;
+            while (!/isolate|plaintext/.test(getComputedStyle(apart).unicodeBidi)) apart = apart.parentElement;
+            if (/[a-z0-9]/i.test(apart.textContent)) found.push(`${apart.localName}: ${apart.textContent}`);
+          }
+          return found;
+        })()"""
+        for path in ("runs", f"runs/{urllib.parse.quote(left)}", f"groups/{group}", "changes", f"changes?policy={urllib.parse.quote(left)}"):
+            page.go(f"{self.service.url}/ui/{path}")
+            self.assertEqual(page.run(mixed), [], path)
+            self.assertTrue(page.run(f"/[\u0590-\u06ff]/.test(document.querySelector('main').innerText)"), path)
+            page.screenshot(f"{self.pictures}/right-to-left-{path.partition('/')[0].partition('?')[0]}-{len(path)}.png", whole=True)
+
     def test_texts_are_cut_between_characters(self):
         key = self.service.key("cut")
         run = alarming_run("cut")
