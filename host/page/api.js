@@ -14,7 +14,7 @@ let onEnded = () => {};
 
 export const whenSessionEnds = (listener) => { onEnded = listener; };
 
-const unreachable = () => new ApiError(0, {title: "The service does not answer", detail: "No connection to the service. Reload to try again."});
+const unreachable = () => new ApiError(0, {title: "The service does not answer", detail: "No connection to the service."});
 
 // JSON in which whole numbers keep the digits that a number of JavaScript has no room for, in browsers that show them.
 const MANY_DIGITS = /\d{16}/;

@@ -18,6 +18,8 @@ function leaveField(field) {
 
 export const opener = (row) => row?.querySelector("a[href], summary");  // a row's buttons do something else
 const GO_TIMEOUT_MS = 1500;
+const SLOW_MS = 500;
+const LOADING = "Loading";
 
 // localStorage may be switched off.
 const stored = {
@@ -140,11 +142,25 @@ export class Frame {
     this.liveButton.textContent = !this.live ? "Live off" : !this.answered ? "Live: no answer" : this.holding ? "Live: on hold" : "Live on";
   }
 
-  // Whether the service answered the last request that follows it.
+  // Whether the service answered the last request that follows it. Gives whether that is new.
   heard(answered) {
-    if (answered === this.answered) return;
+    if (answered === this.answered) return false;
     this.answered = answered;
     this.applyLive();
+    return true;
+  }
+
+  // A view is on its way. One that takes long is announced, and what it will replace is dimmed.
+  wait(waiting) {
+    clearTimeout(this.slow);
+    if (this.status.textContent === LOADING) this.say("");
+    delete this.main.dataset.slow;
+    this.main.setAttribute("aria-busy", String(waiting));
+    if (!waiting) return;
+    this.slow = setTimeout(() => {
+      this.main.dataset.slow = "";
+      this.say(LOADING);
+    }, SLOW_MS);
   }
 
   // Whether what came in waits for the reader to let go of what is shown.

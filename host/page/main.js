@@ -25,6 +25,7 @@ let session = null;  // with `tail`, from where it follows what is committed
 let ended = false;   // whether the last one ended by itself
 let shown = null;  // {address, context, drawn} of what is on the screen
 let turn = 0;      // of the newest navigation: older ones give up
+let failed = null; // {fault, quiet} of the last view that the reader asked for, where it could not be shown
 let aborter = new AbortController();
 
 const frame = new Frame({
@@ -167,7 +168,16 @@ function problemView(fault) {
 
 // Gives true once the view is on the screen, false after a fault, null where the reader's hands are on what it would replace (`live`), and nothing
 // where a newer navigation has taken over.
-async function draw({quiet = false, again = false, live = false} = {}) {
+function draw(how = {}) {
+  const drawing = drawView(how);
+  if (how.live) return drawing;
+  const mine = turn;
+  frame.wait(true);
+  return drawing.finally(() => { if (mine === turn) frame.wait(false); });
+}
+
+// {retry}: of what has failed; the fault that is shown stays until there is something else to show.
+async function drawView({quiet = false, again = false, live = false, retry = false}) {
   const mine = ++turn;
   aborter.abort();
   aborter = new AbortController();
@@ -177,7 +187,7 @@ async function draw({quiet = false, again = false, live = false} = {}) {
   let same = true;  // whether the session is the one that the frame shows
   root.dataset.ready = "false";
   root.dataset.view = name;
-  if (!quiet) {
+  if (!quiet && !retry) {
     leave();
     composing = false;
     frame.clearError();
@@ -226,8 +236,9 @@ async function draw({quiet = false, again = false, live = false} = {}) {
     if (fault.status === 401 && name !== "login") return;
     if (!await same) return startAnew();
     if (mine !== turn) return;
-    if (quiet) frame.showError(fault);
-    else place(name, {}, problemView(fault), {quiet: false});
+    if (quiet && !retry) frame.showError(fault);
+    else if (!retry) place(name, {}, problemView(fault), {quiet: false});
+    if (!live) failed = {fault, quiet};
     root.dataset.ready = "true";
   }
   return false;
@@ -343,6 +354,8 @@ function keepPlace(fill, drawn) {
 }
 
 function place(name, context, drawn, {quiet, was}) {
+  frame.wait(false);
+  failed = null;
   const fill = () => frame.main.replaceChildren(...drawn.nodes.filter(Boolean));
   document.title = visible(`${drawn.title} · runwarden`);
   if (quiet) {
@@ -389,16 +402,25 @@ function startLive() {
 async function tick() {
   liveTimer = null;
   if (session === null || document.hidden || root.dataset.view === "login") return;
+  const isThird = ticks++ % TAIL_EVERY_TICKS === 0;
   try {
-    if (frame.live && !composing && ticks++ % TAIL_EVERY_TICKS === 0) await follow();
+    if (frame.live && !composing && isThird) await follow();
     else if (!await sameSession()) return startAnew();
-    frame.heard(true);
+    const isBack = frame.heard(true);
+    if (isBack || isThird) await retry();
   } catch (fault) {
     if (fault.status === 401) return;
     if (fault.status === 400 && session !== null) await startOver();
     else frame.heard(false);
   }
   startLive();
+}
+
+// Shows what the service was away for, or had no room for, once it answers again.
+async function retry() {
+  if (failed === null || ![0, 503].includes(failed.fault.status) || root.dataset.ready !== "true" || composing || isOccupied()) return;
+  const {quiet} = failed;
+  if (await draw({quiet, retry: true, live: true}) && quiet) frame.clearError();
 }
 
 // Another tab has logged in: what is shown here is of a session that is gone.
