@@ -45,8 +45,8 @@ function tick(at, spanMs) {
 }
 
 // `timeline`: an answer of /v1/timeline. `kind`: "share", failures per run, or "counts", runs with failures in front of them.
-// `markName(mark)` says what a mark is; `onMark(mark)` is called when one is chosen.
-export function timeline(answer, {name, kind = "share", markName, onMark}) {
+// `markName(mark)` says what a mark is.
+export function timeline(answer, {name, kind = "share", markName}) {
   const {buckets, marks} = answer;
   const from = Date.parse(answer.from);
   const until = Math.max(Date.parse(answer.until), from + 1);
@@ -74,8 +74,7 @@ export function timeline(answer, {name, kind = "share", markName, onMark}) {
     const at = x(Date.parse(mark.at)).toFixed(1);
     const words = `${absolute(mark.at)}: ${markName(mark)}${mark.suspect ? " (suspect)" : ""}`;
     return h(mark.suspect ? "g.mark.suspect" : "g.mark", {"data-test": "mark", "data-id": mark.changeId, "data-kind": mark.kind,
-      "data-suspect": String(Boolean(mark.suspect)), role: onMark ? "button" : "img", tabindex: onMark ? "0" : null, "aria-label": words,
-      on: onMark ? {click: () => onMark(mark), keydown: (event) => { if (event.key === "Enter") onMark(mark); }} : {}},
+      "data-suspect": String(Boolean(mark.suspect)), role: "img", "aria-label": words},
     h("line", {x1: at, x2: at, y1: CHART.top - 6, y2: bottom}),
     mark.kind === "policy" ? h("rect", {x: at - 5, y: CHART.top - 16, width: 10, height: 10}) : h("circle", {cx: at, cy: CHART.top - 11, r: 5}),
     titled(words));

@@ -12,8 +12,17 @@ const PLAIN = new Set([
 // Characters that cannot be seen, or turn the text around them: shown as their code points.
 const HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]|\udb40[\udc00-\udc7f]/g;
 
+// Joiners belong to the spelling of many scripts, and of emoji.
+const JOINED = /^(?:(?![\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}])[\p{L}\p{M}]|\p{Extended_Pictographic}|[\ufe0f\u{1f3fb}-\u{1f3ff}])$/u;
+
+function joins(text, at) {
+  const before = [...text.slice(Math.max(0, at - 2), at)].at(-1) ?? "";
+  const [after = ""] = text.slice(at + 1, at + 3);
+  return JOINED.test(before) && JOINED.test(after);
+}
+
 export function visible(text) {
-  return String(text).replace(HIDDEN, (c) => `\u27e8U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
+  return String(text).replace(HIDDEN, (c, at, whole) => ((c === "\u200c" || c === "\u200d") && joins(whole, at)) ? c : `\u27e8U+${c.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}\u27e9`);
 }
 
 // Browsers take "." and ".." in a path for steps up, however they are written: what is named so has no address.

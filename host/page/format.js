@@ -25,7 +25,7 @@ export const count = (value, one, many = `${one}s`) => `${number(value)} ${value
 // A text of its own in a row, opened on demand where it is long; `keep` names it over a refresh.
 export const longText = (text, keep) => (text.length <= TEXT_CHARACTERS ? h("p", text)
   : h("details", {"data-keep": keep}, h("summary", `${clipName(text)} (${number(text.length)} characters)`), h("p", text)));
-export const usd = (value) => `$${value < 0.01 && value > 0 ? value.toFixed(4) : value.toFixed(2)}`;
+export const usd = (value) => (value > 0 && value < 0.0001 ? "< $0.0001" : `$${value.toFixed(value > 0 && value < 0.01 ? 4 : 2)}`);
 
 // 0.0025 -> "0.25 %": at least two digits that say something, down to one in a million.
 export function percent(share) {

@@ -53,7 +53,7 @@ export async function show(context) {
       h("section", h("div.heading", h("h2", "Since when"), windowField(window, set)),
       timeline({...line, marks}, {name: "Failures of this group per run", markName: changeName})),
       differencesSection(differences, window), examplesSection(group),
-      frame.may("manage") ? triageSection(group, marks, triage) : null, guardrail(path, context), historySection(group.history ?? []))],
+      frame.may("manage") ? triageSection(group, marks, triage) : null, guardrail(path, context), historySection(group.history ?? [], marks))],
     keys: {e: () => press("resolve"), i: () => press("ignore")},
     live: (news) => news.filter((item) => item.topic === "failures" && item.failure.fingerprint === group.fingerprint),
   };
@@ -146,9 +146,10 @@ export function guardrail(path, {get, frame, memory}) {
   return h("details", {"data-keep": `draft-${path}`, on: {toggle: (event) => event.target.open && draft()}}, h("summary@guardrail-open", "Draft a guardrail"), box);
 }
 
-function historySection(items) {
+function historySection(items, marks) {
+  const fix = (id) => marks.find((mark) => mark.changeId === id);
   if (items.length === 0) return null;
   return h("section", h("h2", "What was done"), h("ol.plain", items.map((item) => h("li@history-item",
     h("strong", ACTIONS[item.action] ?? item.action), item.author ? [" by ", apart(item.author), ", "] : ", ", time(item.at),
-    item.fixedBy ? [", fixed by ", h("code", item.fixedBy)] : null, item.until ? `, ${untilWords(item.until)}` : null, falseAlarms(item), item.note ? h("p", item.note) : null))));
+    item.fixedBy ? [", fixed by ", fix(item.fixedBy) ? changeWords(fix(item.fixedBy)) : h("code", item.fixedBy)] : null, item.until ? `, ${untilWords(item.until)}` : null, falseAlarms(item), item.note ? h("p", item.note) : null))));
 }

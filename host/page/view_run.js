@@ -13,6 +13,7 @@ const STEPS_AT_ONCE = 200;
 const FOLD_FROM = 3;         // equal steps, or rounds of a cycle
 const LONGEST_CYCLE = 4;
 const POLICIES_LOOKED_UP = 10;
+const REVISIONS_OFFERED = 10;  // the latest ones
 const EMPTY = "(empty)";     // in place of a text without characters, which could show no mark
 const STEP_MEMBERS = new Set(["stepId", "stepKind", "stepName", "status", "startedAt", "endedAt", "at", "inputSummary", "outputSummary", "errorMessage",
   "errorCode", "retryCount", "metadata"]);
@@ -472,12 +473,12 @@ function besides(run, fields, policies, path, lastRevision) {
   const took = run.startedAt && run.endedAt ? duration(Date.parse(run.endedAt) - Date.parse(run.startedAt)) : null;
   const rest = Object.fromEntries(Object.entries(run).filter(([name]) => !RUN_MEMBERS.has(name)));
   const tokens = tokenWords(run.metadata);
-  const revisions = Array.from({length: lastRevision}, (_, i) => i + 1);
+  const revisions = Array.from({length: lastRevision}, (_, i) => i + 1).filter((one) => one === run.revision || one > lastRevision - REVISIONS_OFFERED);
   return h("aside", {"aria-label": "About the run"},
     h("section", h("h2", "The run"), facts([["State", run.state === "open" ? "open" : "resolved"], ["Received", time(run.receivedAt)], ["Started", time(run.startedAt)], ["Took", took],
       ["Tokens", h("span@tokens", tokens ?? "not sent")], ["Cost", h("span@cost", cost(run.metadata) === undefined ? "not sent" : usd(cost(run.metadata)))],
       ["Ended by", run.resolution && run.resolution !== "whole" ? run.resolution : null],
-      ["Revision", revisions.length > 1 ? revisions.map((one) => [one === run.revision ? h("strong", one) : h("a", {href: `/ui/runs/${encodeURIComponent(run.runId)}?revision=${one}`}, one), " "]) : run.revision]]),
+      ["Revision", lastRevision > 1 ? h("span.revisions", revisions.map((one) => [one === run.revision ? h("strong", one) : h("a", {href: `/ui/runs/${encodeURIComponent(run.runId)}?revision=${one}`}, one), " "])) : run.revision]]),
       fields.members("/metadata", run.metadata), Object.keys(rest).length > 0 ? fields.members("", rest) : null,
       h("p.actions", h("a", {href: `${path}?revision=${run.revision}`, "data-test": "raw"}, "Raw JSON"),
         run.state === "open" ? null : h("a", {href: `${path}/bundle?revision=${run.revision}`}, "Bundle"), copyButton(run.runId, "the run's id"))),

@@ -35,7 +35,7 @@ export async function show({query, get, list, set, frame, navigate}) {
   };
 }
 
-// Links of charts set the range of time. The address may hold anything: what is no time is shown as it is.
+// Only the address sets the range of time, and may hold anything: what is no time is shown as it is.
 function timeRange({since, until}, set) {
   if (since === "" && until === "") return null;
   const end = (word, at) => at === "" ? [] : [word, " ", Number.isNaN(Date.parse(at)) ? at : time(at)];

@@ -167,6 +167,18 @@ class Crowded(Proxy):
     do_GET = do_POST = do_DELETE = answer
 
 
+class Slow(Proxy):
+    """Hands everything on, lists of groups not before the gate is open."""
+    gate = None
+
+    def answer(self):
+        if self.path.startswith("/v1/clusters"):
+            type(self).gate.wait(30)
+        return super().answer()
+
+    do_GET = do_POST = do_DELETE = answer
+
+
 class WithoutCookies(Proxy):
     """Hands everything on but cookies, as a browser that keeps none."""
 
@@ -524,6 +536,7 @@ class Views(PageTest):
 
     def test_times_and_shares_are_rounded_to_what_is_so(self):
         page = self.logged_in()
+        self.assertEqual(page.run("import('/ui/assets/format.js').then(({usd}) => [0, 0.00002, 0.0001, 0.0042, 0.02, 12.5].map(usd))"), ["$0.00", "< $0.0001", "$0.0001", "$0.0042", "$0.02", "$12.50"])
         shown = page.run("""import('/ui/assets/format.js').then(({duration, ago, percent}) => [[999.6, 59_960, 119_600, 3_599_900, 7_199_000, 86_399_000, 90_000].map(duration),
             [-20_000, -90_000, 20_000].map(ago), [0, 1e-9, 0.000001, 0.000012, 0.0025, 0.00996, 0.0999, 0.5].map(percent)])""")
         self.assertEqual(shown[0], ["1.0 s", "1 min 0 s", "2 min 0 s", "1 h 0 min", "2 h 0 min", "1 d 0 h", "1 min 30 s"])
@@ -820,9 +833,46 @@ class Views(PageTest):
             page.wait("document.querySelector('[data-test=live]').innerText === 'Live: no answer'", "it is not live")
             handler.away = False
             page.wait("document.querySelector('[data-test=live]').innerText === 'Live on'", "it is live again")
-            page.run("[...document.querySelectorAll('main button')].find((one) => one.innerText === 'Try again').click()")
-            page.wait("document.querySelector('[data-test=change]')", "the changes")
+            page.wait("document.querySelector('[data-test=change]') && !document.querySelector('[data-test=error]')", "the changes", timeout_s=6)
+            handler.away = True
+            page.choose("filter-window", "24h")
+            page.wait("document.querySelector('[data-test=error]')", "the fault of a filter")
+            handler.away = False
+            page.wait("document.querySelector('[data-test=filter-window]').value === '24h' && !document.querySelector('[data-test=error]')", "the filter", timeout_s=6)
             leaving.shutdown()
+
+    def test_a_view_that_had_no_room_is_shown_once_there_is_some(self):
+        self.expected = [r"503"]
+        handler = type("Here", (Crowded,), {"target": self.service.port})
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as crowded:
+            threading.Thread(target=crowded.serve_forever, daemon=True).start()
+            page = self.page()
+            page.log_in(f"http://127.0.0.1:{crowded.server_address[1]}", self.keys["samples"])
+            handler.full = True
+            page.click("nav-changes")
+            page.wait("document.querySelector('[data-test=error]') && document.documentElement.dataset.ready === 'true'", "the fault")
+            self.assertIn("req_503", page.text("error"))
+            handler.full = False
+            page.wait("document.querySelector('[data-test=change]') && !document.querySelector('[data-test=error]')", "the changes", timeout_s=8)
+            crowded.shutdown()
+
+    def test_a_slow_answer_is_announced(self):
+        handler = type("Here", (Slow,), {"target": self.service.port, "gate": threading.Event()})
+        handler.gate.set()
+        state = "[document.querySelector('main').ariaBusy, document.querySelector('main').dataset.slow !== undefined, document.querySelector('[role=status]').textContent]"
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as slow:
+            threading.Thread(target=slow.serve_forever, daemon=True).start()
+            page = self.page()
+            page.log_in(f"http://127.0.0.1:{slow.server_address[1]}", self.keys["samples"])
+            for begin in ("document.querySelector('#f-sort').value = 'count'; document.querySelector('#f-sort').dispatchEvent(new Event('change'))", "document.querySelector('[data-test=nav-groups]').click()"):
+                handler.gate.clear()
+                page.run(begin)
+                page.wait("document.querySelector('[role=status]').textContent === 'Loading'", "it is said")
+                self.assertEqual(page.run(state), ["true", True, "Loading"])
+                handler.gate.set()
+                page.wait("document.documentElement.dataset.ready === 'true'")
+                self.assertEqual(page.run(state), ["false", False, ""])
+            slow.shutdown()
 
     def test_a_fault_is_on_the_screen_until_it_is_over(self):
         self.expected = [r"503"]
@@ -1580,6 +1630,7 @@ class Live(PageTest):
         self.assertEqual(page.run("[document.activeElement.dataset.test, document.activeElement.selectionStart]"), ["triage-note", 4])
         page.click("triage-resolve")
         page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'resolved'", "resolved")
+        self.assertIn("fixed by code 9f3c2d1", page.text("history-item"))
         self.assertEqual(page.run(said), ["", "", ""], "sent")
         self.assertIn("The refund service is down", page.text("history-item"))
 
@@ -1817,12 +1868,41 @@ class Accessibility(PageTest):
         self.assertEqual(page.run(sizes), [2 * size for size in before])
         self.assertLessEqual(page.run("document.documentElement.scrollWidth"), 640)
         page.send("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+        fills = page.run("['.bar', '.mark.suspect circle'].map((name) => getComputedStyle(document.querySelector(`svg ${name}`)).fill)")
+        signs = page.run("['.sign.bar', '.sign.suspect'].map((name) => getComputedStyle(document.querySelector(name)).backgroundColor)")
+        self.assertEqual(fills, signs)
+        page.run("document.body.style.color = 'Highlight'")
+        self.assertEqual(page.run("getComputedStyle(document.body).color"), fills[1], "a color of the reader's")
         grounds = page.run("['.sign.bar', '.sign.suspect', 'body'].map((name) => getComputedStyle(document.querySelector(name)).backgroundColor)")
         self.assertEqual(len(set(grounds)), 3, "the signs keep the colors of what they explain")
         page.go(self.service.url + "/ui/groups")
         page.key("j")
         borders = page.run("[...document.querySelectorAll('[data-test=group]')].slice(0, 2).map((one) => getComputedStyle(one).borderLeftColor)")
         self.assertNotEqual(*borders)
+
+    def test_all_of_a_text_is_printed(self):
+        key = self.service.key("printed")
+        self.service.post(key, "runs", {**alarming_run("printed"), "userRequestText": "Refund\n" * 200})
+        page = self.logged_in(key=key, path="/ui/runs/printed")
+        page.send("Emulation.setEmulatedMedia", media="print")
+        self.assertEqual(page.run("(() => { const pre = document.querySelector('#request pre'); return pre.scrollHeight <= pre.clientHeight; })()"), True)
+        self.assertEqual(page.run("['header', '.filters', 'form', 'button'].filter((one) => document.querySelector(one)?.checkVisibility())"), [])
+
+    def test_joiners_that_are_part_of_the_spelling_are_left_in_it(self):
+        page = self.logged_in()
+        family, persian, persian_number = "\U0001f468\u200d\U0001f469\u200d\U0001f467", "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645", "\u0645\u200c1"
+        shown = page.run(f"import('/ui/assets/dom.js').then(({{visible}}) => {json.dumps([family, persian, persian_number, 'pay' + chr(0x200d) + 'pal', chr(0x200d), 'x' + chr(0x202e)])}.map(visible))")
+        self.assertEqual(shown[:2], [family, persian])
+        self.assertEqual(shown[2:], ["\u0645\u27e8U+200C\u27e91", "pay\u27e8U+200D\u27e9pal", "\u27e8U+200D\u27e9", "x\u27e8U+202E\u27e9"])
+
+    def test_the_latest_revisions_of_many_can_be_touched(self):
+        key = self.service.key("many-revisions")
+        for i in range(13):
+            self.service.post(key, "events", {"runId": "often", "events": [{"type": "tool_call", "name": f"look_{i}", "status": "ok", "eventId": f"c{i}"}, {"type": "run_finished", "success": True, "eventId": f"e{i}"}]})
+        page = self.logged_in(key=key, path="/ui/runs/often?revision=2", width=360)
+        boxes = page.run("[...document.querySelectorAll('aside a[href*=\"revision=\"]:not([data-test=raw]):not([href*=bundle])')].map((one) => [one.innerText, one.getBoundingClientRect().width >= 24 && one.getBoundingClientRect().height >= 24])")
+        self.assertEqual(boxes, [[str(i), True] for i in range(4, 14)])
+        self.assertEqual(page.run("document.querySelector('.revisions strong').innerText"), "2")
 
     def test_text_and_marks_stand_out(self):
         """Contrast of the colors as they are computed on every view: 4.5 for text (3 where it is large), 3 for marks, by WCAG 2.2, 1.4.3 and 1.4.11."""
