@@ -64,9 +64,16 @@ export function absolute(at) {
   return `${d.getFullYear()}-${pad(d.getMonth() + 1)}-${pad(d.getDate())} ${pad(d.getHours())}:${pad(d.getMinutes())}`;
 }
 
+// To the millisecond, for what follows closely.
+function exact(at) {
+  const d = new Date(at);
+  return `${absolute(at)}:${pad(d.getSeconds())}.${String(d.getMilliseconds()).padStart(3, "0")}`;
+}
+
 const since = (at) => ago(Date.now() - Date.parse(at));
 const timeNode = (at, attributes, words) => (at ? h("time", {datetime: at, title: at, ...attributes}, words(at)) : null);
 export const time = (at, attributes) => timeNode(at, attributes, () => `${absolute(at)} (${since(at)})`);
+export const exactTime = (at) => timeNode(at, null, exact);
 export const shortTime = (at, attributes) => timeNode(at, attributes, since);
 
 export const STATE_WORDS = {new: "New", ongoing: "Ongoing", regressed: "Came back", resolved: "Resolved", ignored: "Ignored"};

@@ -1,11 +1,11 @@
 // What surrounds every view: navigation, theme, live switch, help, errors, and the keyboard.
 
-import {button, h, test} from "./dom.js";
+import {button, h, test, visible} from "./dom.js";
 
 const NAV = [["groups", "/ui/groups", "Groups", "g"], ["runs", "/ui/runs", "Runs", "r"], ["candidates", "/ui/candidates", "Candidates", "a"], ["changes", "/ui/changes", "Changes", "c"],
   ["baseline", "/ui/baseline", "Baseline", "b"], ["detectors", "/ui/detectors", "Detectors", "d"]];
 const PARENT = {group: "groups", run: "runs"};
-const KEYS = [["j k", "next, previous row"], ["Enter o", "open the chosen row"], ["u", "up to the list"], ["/", "search"],
+const KEYS = [["j k", "next, previous row"], ["Enter o", "open the chosen row"], ["u", "up to the list, or to the group"], ["/", "search, or the id of a run"],
   ["g then g r a c b d", "go to groups, runs, candidates, changes, baseline, detectors"], ["n p", "next, previous evidence in a run"],
   ["f", "fold or unfold repeated steps"], ["y x", "a failure is right, a false alarm"], ["e", "resolve the group"], ["i", "ignore the group"], ["l", "live on or off"],
   ["t", "light or dark"], ["?", "this help"], ["Esc", "close"]];
@@ -56,9 +56,10 @@ export class Frame {
     this.liveButton = button("Live", () => this.toggleLive(), {class: "small", "data-test": "live"});
     this.themeButton = button("Theme", () => this.toggleTheme(), {class: "small", "data-test": "theme-toggle"});
     this.tenant = h("span.tenant@tenant");
+    this.key = h("span.quiet@session-key");
     this.controls = h("div.controls", this.liveButton, this.themeButton,
       h("button.small", {type: "button", "aria-label": "Help: keys", on: {click: () => this.help.showModal()}}, "?"),
-      this.account = h("span.account", this.tenant,
+      this.account = h("span.account", this.tenant, this.key,
         button("Log out", logOut, {class: "small", "data-test": "logout"})));
     this.nav = h("nav", {"aria-label": "Views"}, this.links);
     this.errors = h("div.errors");
@@ -90,6 +91,7 @@ export class Frame {
     }
     this.nav.hidden = this.account.hidden = this.liveButton.hidden = session === null;
     this.tenant.textContent = session === null ? "" : session.tenant;
+    this.key.textContent = session === null ? "" : visible(`${session.keyName} (${session.scopes.join(", ")})`);
     this.session = session;
   }
 
@@ -231,7 +233,7 @@ export class Frame {
       case "k": this.choose(-1); return true;
       case "o": this.openChosen(); return true;
       case "u": if (this.up) this.go(this.up, {again: true}); return true;
-      case "/": { const search = test("search", this.main); search?.focus(); return search !== null; }
+      case "/": { const search = test("search", this.main) ?? test("open-run", this.main); search?.focus(); return search !== null; }
       case "l": this.toggleLive(); return true;
       case "t": this.toggleTheme(); return true;
       case "?": this.help.showModal(); return true;

@@ -23,7 +23,7 @@ const TAIL_EVERY_TICKS = 3;    // what has come since with every third
 const root = document.documentElement;
 let session = null;  // with `tail`, from where it follows what is committed
 let ended = false;   // whether the last one ended by itself
-let shown = null;  // {address, context, drawn} of what is on the screen
+let shown = null;  // {address, context, drawn, from} of what is on the screen; `from`: the address that led to it
 let turn = 0;      // of the newest navigation: older ones give up
 let failed = null; // {fault, quiet} of the last view that the reader asked for, where it could not be shown
 let aborter = new AbortController();
@@ -72,7 +72,7 @@ const chosenRow = () => frame.main.querySelector('[data-row][aria-current="true"
 function leave() {
   if (shown) {
     left.delete(shown.address);  // what is set again comes last
-    left.set(shown.address, {scrollY: window.scrollY, chosen: chosenRow()?.dataset.row, memory: shown.context.memory});
+    left.set(shown.address, {scrollY: window.scrollY, chosen: chosenRow()?.dataset.row, memory: shown.context.memory, from: shown.from});
     if (left.size > MAX_LEFT) left.delete(left.keys().next().value);
   }
   shown = null;
@@ -144,16 +144,16 @@ function viewOf(path) {
 const nameOf = (address) => viewOf(address.split(/[?#]/)[0])?.name;
 
 // {replace}: no entry of its own in the history; {quiet}: the same view goes on, its focus stays; {again}: to where the reader was in it. An
-// entry of the history knows the address that led to its view.
+// entry of the history knows the address that led to its view; the way up to a view leaves that as it was.
 function navigate(path, {replace = false, quiet = false, again = false} = {}) {
   if (replace) history.replaceState(history.state, "", path);
-  else history.pushState(nameOf(path) === nameOf(here()) ? history.state : here(), "", path);
+  else history.pushState(nameOf(path) === nameOf(here()) ? history.state : (again && left.get(path)?.from) || here(), "", path);
   return draw({quiet, again});
 }
 
-// The list that a view is of: as the reader left it, else as it is at that address.
-function listOf(path) {
-  return history.state && nameOf(history.state) === nameOf(path) ? history.state : path;
+// What a view is of: the list as the reader left it, or one of the `others` that led to it, else the list at that address.
+function listOf(path, ...others) {
+  return history.state && [nameOf(path), ...others].includes(nameOf(history.state)) ? history.state : path;
 }
 
 function skeleton() {
@@ -372,7 +372,7 @@ function place(name, context, drawn, {quiet, was}) {
       toEnd(drawn);
     }
   }
-  shown = {address: address(), context, drawn};
+  shown = {address: address(), context, drawn, from: history.state};
   frame.viewKeys = drawn.keys ?? {};
   frame.up = drawn.up ?? null;
   root.dataset.ready = "true";

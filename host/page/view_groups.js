@@ -3,7 +3,7 @@
 import {button, command, emptyCard, facts, filters, h, heading, once, rows, select} from "./dom.js";
 import {post} from "./api.js";
 import {spark} from "./charts.js";
-import {count, detector, interval, number, percent, severity, shortTime, stateBadge, trend, undecided, windowField, windowMs, windowWords} from "./format.js";
+import {count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend, undecided, windowField, windowMs, windowWords} from "./format.js";
 
 const PAGE = 50;
 const JUDGED = 200;  // runs whose verdicts are looked at when nothing failed
@@ -19,7 +19,11 @@ export async function show(context) {
   const window = query.get("window") || "7d";
   const wanted = {window, state: query.get("state") || "open", detector: query.get("detector") || "", severity: query.get("severity") || "",
     q: query.get("q") || "", sort: query.get("sort") || "recent"};
-  const [{first, items, more}, detectors] = await Promise.all([list("/v1/clusters", {...wanted, limit: PAGE}), get("/v1/detectors")]);
+  const [{first, items, more}, detectors, {items: [newest]}] = await Promise.all([list("/v1/clusters", {...wanted, limit: PAGE}), get("/v1/detectors"),
+    get("/v1/runs", {view: "head", limit: 1})]);
+  const age = h("p.quiet@newest-run");
+  const isNewest = (at) => age.replaceChildren("Newest run: ", time(at));
+  if (newest) isNewest(newest.receivedAt);
   const filtered = wanted.detector !== "" || wanted.severity !== "" || wanted.q !== "" || wanted.state !== "open";
   const triage = once(async (action, done) => {
     const id = frame.main.querySelector('[data-test="group"][aria-current="true"]')?.dataset.id;
@@ -27,19 +31,23 @@ export async function show(context) {
   });
   return {
     title: "Groups", followsDecisions: true,
-    nodes: [heading("What fails"), totals(first, wanted), filterBar(wanted, detectors.items, context),
+    nodes: [heading("What fails"), totals(first, wanted, newest ? age : null), filterBar(wanted, detectors.items, context),
       first.building !== undefined ? h("p.note", `The groups of older failures are being put together: ${percent(first.building)} done.`) : null,
       first.leftOut > 0 ? h("p.note", `${count(first.leftOut, "failure")} beyond limits.max_clusters belong to no group; find them among the runs.`) : null,
       items.length > 0 ? rows("groups", "Groups of failures", items.map((item) => row(item, wanted)))
         : await emptyState({get, filtered, first, window, detectors: detectors.items, clear: () => navigate("/ui/groups")}), more],
     keys: {e: () => triage("resolve", "Resolved"), i: () => triage("ignore", "Ignored")},
-    live: (news) => news.filter((item) => item.topic === "failures" || items.length === 0),
+    live: (news) => {
+      const run = news.findLast((item) => item.topic === "runs");
+      if (run) isNewest(run.at);
+      return news.filter((item) => item.topic === "failures" || items.length === 0);
+    },
   };
 }
 
-function totals({totals: {runs, affectedRuns, failures, byDetector}}, {window, detector: chosen}) {
+function totals({totals: {runs, affectedRuns, failures, byDetector}}, {window, detector: chosen}, age) {
   const share = runs > 0 ? ` (${percent(affectedRuns / runs)})` : "";
-  return h("div.totals", h("p.lead", h("strong", count(failures, "failure")), ` in ${number(affectedRuns)} of ${count(runs, "run")}${share}, ${windowWords(window)}`),
+  return h("div.totals", h("p.lead", h("strong", count(failures, "failure")), ` in ${number(affectedRuns)} of ${count(runs, "run")}${share}, ${windowWords(window)}`), age,
     facts(Object.entries(byDetector).sort((a, b) => b[1].failures - a[1].failures).map(([key, one]) => [detector(key),
       h("a", {href: `/ui/groups?${new URLSearchParams({window, detector: key})}`, "aria-current": key === chosen ? "true" : null},
         `${number(one.failures)} in ${count(one.groups, "group")}`)])));

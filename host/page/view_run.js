@@ -2,7 +2,7 @@
 
 import {apart, button, copyButton, copyRef, facts, form, h, hasNoAddress, heading, sample, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
-import {NAME_CHARACTERS, TEXT_CHARACTERS, clip, clipName, count, cutAt, detector, duration, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
+import {NAME_CHARACTERS, TEXT_CHARACTERS, clip, clipName, count, cutAt, detector, duration, exactTime, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
 import {groupPath} from "./view_groups.js";
 import {guardrail, suspectSentence} from "./view_group.js";
@@ -199,7 +199,7 @@ class Fields {
 export async function show(context) {
   const {parameters: [id], query, get, frame, memory, listOf} = context;
   const path = `/v1/runs/${encodeURIComponent(id)}`;
-  const up = listOf("/ui/runs");
+  const up = listOf("/ui/runs", "group", "candidates");
   const revision = query.get("revision") ?? undefined;
   const [run, newest] = await Promise.all([get(path, {revision}), revision ? get(path, {view: "head"}) : null]);
   const last = newest ?? run;
@@ -215,7 +215,7 @@ export async function show(context) {
   const linked = linkedStep(steps);
   const drawing = {run, fields, steps, primary, linked, memory};
   const nodes = [h("article@run-page", {"data-id": run.runId, "data-revision": run.revision, "data-state": run.state},
-    h("p.crumbs", h("a", {href: up}, "Runs")), heading("Run ", h("code", run.runId)),
+    h("p.crumbs", h("a", {href: up}, up.startsWith("/ui/groups/") ? "Group" : up.startsWith("/ui/candidates") ? "Candidates" : "Runs")), heading("Run ", h("code", run.runId)),
     replaced ? h("p.note", "A later revision has replaced this one, and its failures with it. ", h("a", {href: `/ui/runs/${encodeURIComponent(id)}`}, "Look at the latest revision")) : null,
     verdictSection({run, failures, replaced, groups, opinions, investigations, steps}, context),
     h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, path, last.revision)))];
@@ -459,7 +459,8 @@ function stepNode(index, fields, steps, primary) {
     h("span.quiet", [took, tokenWords(step.metadata), cost(step.metadata) === undefined ? null : usd(cost(step.metadata)),
       step.retryCount > 0 ? [fields.short(`${pointer}/retryCount`, step.retryCount), step.retryCount === 1 ? " retry" : " retries"] : null]
       .filter((one) => one !== null).flatMap((one, i) => (i === 0 ? [one] : [" \u00b7 ", one])))),
-  h("div.body", null, cut.map((member) => fields.block(`${pointer}/${member}`, member, step[member])),
+  h("div.body", null, facts([["Began", exactTime(step.startedAt ?? step.at)], ["Ended", exactTime(step.endedAt)], fields.fact(`${pointer}/stepId`, "stepId", step.stepId)], {class: "facts stamp"}),
+    cut.map((member) => fields.block(`${pointer}/${member}`, member, step[member])),
     fields.block(`${pointer}/inputSummary`, "input", step.inputSummary),
     step.errorMessage ? fields.block(`${pointer}/errorMessage`, "error", step.errorMessage, {class: "block failed"}) : null,
     step.errorCode !== undefined ? facts([fields.fact(`${pointer}/errorCode`, "error code", step.errorCode)]) : null,
@@ -475,7 +476,7 @@ function besides(run, fields, policies, path, lastRevision) {
   const tokens = tokenWords(run.metadata);
   const revisions = Array.from({length: lastRevision}, (_, i) => i + 1).filter((one) => one === run.revision || one > lastRevision - REVISIONS_OFFERED);
   return h("aside", {"aria-label": "About the run"},
-    h("section", h("h2", "The run"), facts([["State", run.state === "open" ? "open" : "resolved"], ["Received", time(run.receivedAt)], ["Started", time(run.startedAt)], ["Took", took],
+    h("section", h("h2", "The run"), facts([["State", run.state === "open" ? "open" : "resolved"], ["Received", time(run.receivedAt)], ["Started", time(run.startedAt)], ["Ended", time(run.endedAt)], ["Took", took],
       ["Tokens", h("span@tokens", tokens ?? "not sent")], ["Cost", h("span@cost", cost(run.metadata) === undefined ? "not sent" : usd(cost(run.metadata)))],
       ["Ended by", run.resolution && run.resolution !== "whole" ? run.resolution : null],
       ["Revision", lastRevision > 1 ? h("span.revisions", revisions.map((one) => [one === run.revision ? h("strong", one) : h("a", {href: `/ui/runs/${encodeURIComponent(run.runId)}?revision=${one}`}, one), " "])) : run.revision]]),

@@ -28,11 +28,21 @@ export async function show({query, get, list, set, frame, navigate}) {
       field("detector", "Detector", detectorOptions(detectors.items, wanted.detector), "filter-detector"),
       field("minScore", "Score", [["", "Any score"], ["1", "Failed runs"], ["50", "From 50"], ["80", "From 80"], ["95", "From 95"]]),
       wanted.cluster ? h("p.quiet", "Of ", h("a", {href: groupPath(wanted.cluster)}, "one group"), ". ", button("All runs", () => set({cluster: ""}), {class: "small"})) : null,
-      timeRange(wanted, set)),
+      timeRange(wanted, set), openById(navigate)),
     items.length > 0 ? rows("runs", "Runs", items.map(row)) : filtered
       ? emptyCard("No run fits this filter", button("Clear the filter", () => navigate("/ui/runs"))) : noRunYet(), closed.more],
     live: (news) => news,
   };
+}
+
+function openById(navigate) {
+  const open = () => {
+    const id = field.value.trim();
+    if (id !== "" && !hasNoAddress(id)) navigate(`/ui/runs/${encodeURIComponent(id)}`);
+  };
+  const field = h("input@open-run", {type: "search", name: "runId", id: "open-run", autocomplete: "off", spellcheck: "false",
+    on: {keydown: (event) => { if (event.key === "Enter" && !event.isComposing) open(); }}});
+  return h("div.field.wide", h("label", {for: "open-run"}, "Open a run by its id"), h("span.together", field, button("Open", open)));
 }
 
 // Only the address sets the range of time, and may hold anything: what is no time is shown as it is.

@@ -432,6 +432,25 @@ class Views(PageTest):
             pointers.add(page.run("document.querySelector('mark.current:focus').dataset.pointer"))
         self.assertIn("/steps/0/outputSummary", pointers)
 
+    def test_a_run_and_its_steps_say_when_they_were(self):
+        key = self.service.key("when", "ingest,read")
+        run = alarming_run("when")
+        run.update(startedAt="2026-11-01T10:00:00.000Z", endedAt="2026-11-01T10:01:00.000Z")
+        run["steps"][1].update(stepId="refund 1", startedAt="2026-11-01T10:00:07.125Z", endedAt="2026-11-01T10:00:08.000Z")
+        self.service.post(key, "runs", run)
+        page = self.logged_in(key=key, path="/ui/runs/when")
+        self.assertEqual(page.run("[...document.querySelectorAll('#step-2 time')].map((one) => one.dateTime)"), [run["steps"][1]["startedAt"], run["steps"][1]["endedAt"]])
+        self.assertRegex(page.run("document.querySelector('#step-2 time').innerText"), r":07\.125$")
+        self.assertIn("refund 1", page.run("document.querySelector('#step-2').innerText"))
+        self.assertIn(run["endedAt"], page.run("[...document.querySelectorAll('aside time')].map((one) => one.dateTime)"))
+        self.assertEqual(page.text("session-key"), "tests (ingest, read)")
+        page.go(f"{self.service.url}/ui/groups")
+        newest = "document.querySelector('[data-test=newest-run] time').dateTime"
+        before = page.run(newest)
+        self.assertEqual(before, self.service.get(key, "runs")["items"][0]["receivedAt"])
+        self.service.post(key, "runs", {"runId": "fine", "userRequestText": "Hello", "outcomeSummary": "Hello!", "success": True})
+        page.wait(f"{newest} > '{before}'", "the newest run", timeout_s=6)
+
     def test_a_run_leads_to_its_bundle(self):
         page = self.logged_in(path="/ui/runs/sample-094")
         link = page.run("document.querySelector('aside a[href*=\"/bundle\"]')?.getAttribute('href') ?? null")
@@ -1180,6 +1199,31 @@ class Keyboard(PageTest):
             self.assertEqual(page.run("[...document.querySelectorAll('[data-test=change]')].indexOf(document.activeElement)"), i)
             page.key("o")
         self.assertEqual(page.run("[...document.querySelectorAll('[data-test=change] button')].map((one) => one.innerText)"), ["Copy"])
+
+    def test_up_leads_back_to_the_group_of_an_example(self):
+        address = self.group_path().replace("7d", "24h")
+        page = self.logged_in(path="/ui/groups?window=24h&detector=false_success&state=all")
+        page.key("j")
+        page.key("Enter")
+        page.ready("group")
+        page.click("example")
+        page.ready("run")
+        self.assertEqual(page.run("[document.querySelector('.crumbs a').getAttribute('href'), document.querySelector('.crumbs').innerText]"), [address, "Group"])
+        page.key("u")
+        page.ready("group")
+        self.assertEqual(page.run("location.pathname + location.search"), address)
+        page.key("u")
+        page.ready("groups")
+        self.assertEqual(page.run("location.search"), "?window=24h&detector=false_success&state=all", "the list that led to the group")
+
+    def test_a_run_is_opened_by_its_id(self):
+        page = self.logged_in(path="/ui/runs")
+        page.key("/")
+        self.assertEqual(page.run("document.activeElement.dataset.test"), "open-run")
+        page.type(" sample-094 ")
+        page.key("Enter")
+        page.ready("run")
+        self.assertEqual(page.data("run-page", "id"), ["sample-094"])
 
     def test_evidence_one_after_the_other(self):
         page = self.logged_in(path="/ui/runs/sample-094")
