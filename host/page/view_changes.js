@@ -57,7 +57,7 @@ function row(change) {
   const attributes = {"data-row": change.changeId, "data-id": change.changeId, "data-kind": change.kind, tabindex: title.localName === "a" ? null : "-1"};
   return h("li.change@change", {...attributes}, h("span.badge", {"data-kind": change.kind}, change.kind), h("div.what", title,
     change.summary && (change.ref || change.policy || change.summary.length > NAME_CHARACTERS) ? longText(change.summary, `summary-${change.changeId}`) : null,
-    change.author ? h("p.quiet", "by ", apart(clipName(change.author))) : null),
+    change.author ? h("p.quiet", h("span", "by ", apart(clipName(change.author)))) : null),
   h("div.figures", time(change.at), copyRef(change)));
 }
 
@@ -97,7 +97,7 @@ async function showPolicy({query, get, set}, name) {
       older === newer ? sample("Content", pretty(items[newer].content ?? null)) : difference(pretty(items[older].content ?? null), pretty(items[newer].content ?? null))),
       h("section", h("h2", "Revisions"), rows("entries", "Revisions", items.map((one, i) => h("li.change@policy-revision", {"data-policy": one.policy, "data-revision": one.revision,
         "data-row": one.policyRevisionId}, h("div.what", h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: name, to: one.revision})}`}, "Revision ", apart(one.revision)),
-        one.summary ? longText(one.summary, `summary-${one.policyRevisionId}`) : null, h("p.quiet", one.author ? ["by ", apart(clipName(one.author)), ", "] : "", "in force ", time(one.at), i > 0 ? [" until ", shortTime(items[i - 1].at)] : null),
+        one.summary ? longText(one.summary, `summary-${one.policyRevisionId}`) : null, h("p.quiet", h("span", one.author ? ["by ", apart(clipName(one.author)), ", "] : "", "in force ", time(one.at), i > 0 ? [" until ", shortTime(items[i - 1].at)] : null)),
         one.ref ? h("p.quiet", "Reference ", h("code", clipName(one.ref)), " ", copyRef(one)) : null, h("p.quiet.clip", "SHA-256 ", h("code", one.contentSha256)))))),
       nextCursor ? h("p.quiet", `The latest ${number(items.length)} revisions are shown.`) : null)],
   };

@@ -598,7 +598,7 @@ class Views(PageTest):
 
     def test_a_long_status_fits_a_narrow_screen(self):
         key = self.service.key("narrow")
-        status = "failed_" + "waiting_for_a_supervisor_" * 8
+        status = "failed_" + "waiting_for_a_supervisor_" * 7
         self.service.post(key, "runs", {"runId": "narrow", "steps": [{"stepKind": "tool", "stepName": "issue_refund", "status": status}, {"stepKind": "tool", "stepName": "wait", "status": status.replace("_", " ")}]})
         page = self.logged_in(key=key, path="/ui/runs/narrow", width=320)
         self.assertIn(status, page.text("step"))
@@ -1925,12 +1925,13 @@ class Accessibility(PageTest):
         self.assertNotEqual(*borders)
 
     def test_all_of_a_text_is_printed(self):
-        key = self.service.key("printed")
+        key = self.service.key("printed", "ingest,read,manage")
         self.service.post(key, "runs", {**alarming_run("printed"), "userRequestText": "Refund\n" * 200})
         page = self.logged_in(key=key, path="/ui/runs/printed")
         page.send("Emulation.setEmulatedMedia", media="print")
         self.assertEqual(page.run("(() => { const pre = document.querySelector('#request pre'); return pre.scrollHeight <= pre.clientHeight; })()"), True)
-        self.assertEqual(page.run("['header', '.filters', 'form', 'button'].filter((one) => document.querySelector(one)?.checkVisibility())"), [])
+        self.assertGreater(page.run("document.querySelectorAll('form').length"), 0)
+        self.assertEqual(page.run("['header', 'form', 'button', '.button'].filter((one) => document.querySelector(one).checkVisibility())"), [])
 
     def test_joiners_that_are_part_of_the_spelling_are_left_in_it(self):
         page = self.logged_in()
