@@ -62,7 +62,7 @@ Status refuse_lost_store(const fs::path& folder) {
   struct stat found {};
   const fs::path data = folder / "data.mdb";
   if (::stat(data.c_str(), &found) != 0 && errno == EACCES) {
-    return Error{Code::unavailable, "store: " + open_fault(data, EACCES, OpenFor::reading), {}, {}};
+    return Error{Code::unavailable, "store: cannot open \"" + data.string() + "\": " + open_fault(data, EACCES, OpenFor::reading), {}, {}};
   }
   const auto until = std::chrono::steady_clock::now() + kLongestMaking;
   while (look_at_folder(folder) == FolderState::lost) {
