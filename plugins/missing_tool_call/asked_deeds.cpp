@@ -272,6 +272,20 @@ bool AskedDeeds::user_asked_about(const RunView& run, const Claim& claim) {
   return scene_.named_by_user.contains(rules_.lexicon.verb(claim.verb).group);
 }
 
+bool AskedDeeds::is_taken_back(const RunView& run, std::size_t step, std::uint16_t verb) const {
+  if (!rules_.admission || verb == kNoVerb || step == kNoStep) return false;
+  const auto group = rules_.lexicon.verb(verb).group;
+  Reading reading;
+  for (const auto& message : told_messages(run)) {
+    if (message.place != kNoStep && message.place <= step) return false;
+    run.pace(message.text.size());
+    read_words(message.text, rules_.lexicon, reading);
+    read_meaning(rules_.lexicon, reading, false);
+    if (says_not_done(reading, group)) return true;
+  }
+  return false;
+}
+
 bool AskedDeeds::needs_no_tool(const Claim& claim) const {
   constexpr std::uint32_t kReach = 4;
   if (claim.verb == kNoVerb) return false;

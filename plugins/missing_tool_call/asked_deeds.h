@@ -66,6 +66,8 @@ class AskedDeeds {
   [[nodiscard]] bool user_asked_about(const RunView& run, const Claim& claim);
   /// True when the claim may be one of a text that the user gave: "translate: I have cancelled it".
   [[nodiscard]] bool in_given_text(const RunView& run, const Claim& claim);
+  /// True when the agent says in a later message that a deed of this verb, which it told at a step, was not done.
+  [[nodiscard]] bool is_taken_back(const RunView& run, std::size_t step, std::uint16_t verb) const;
   /// "I've initiated a search", "I've told you": deeds that need no tool.
   [[nodiscard]] bool needs_no_tool(const Claim& claim) const;
   /// Where the exchange of a user's turn begins: behind what the agent said before it. Some recorders write calls down before the turn that

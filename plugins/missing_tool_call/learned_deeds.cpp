@@ -244,7 +244,7 @@ void LearnedDeeds::judge_message(const RunView& run, const FinalMessage& message
   if (asked.sure < kMaybeAsked) return;
   const auto said = said_in(message);
   const auto told = told_in(run, said, changed == kNoStep ? PriorCalls::kNothing : PriorCalls::kChanges);
-  if (told.sure < kMaybeTold || !may_answer(asked, told)) return;
+  if (told.sure < kMaybeTold || !may_answer(asked, told) || asked_deeds_.is_taken_back(run, said.step, told.verb)) return;
   const double sure = asked.sure * told.sure >= kBoth ? kSure : kMaybe;
   const FiringLine::Doubt doubt{"told_as_done", said.step,
                                 "no call changed anything, and the message may tell a deed that the user asked for"};

@@ -320,6 +320,10 @@ void MissingToolCall::fire_claim(const RunView& run, const AgentMessage& said, c
     verdict.suppress("admission", said.step, "the message admits that something did not work");
     return;
   }
+  if (asked_deeds_.is_taken_back(run, said.step, claim.verb)) {
+    verdict.suppress("admission", said.step, "a later message says that it was not done");
+    return;
+  }
   const bool taken_back = rules_.admission && taken_back_after(run, said.step);
   if (taken_back &&
       !rules_.line.fires(kTakenBack, {"admission", said.step, "a later message admits that something cannot be done"}, verdict))

@@ -74,6 +74,20 @@ bool has_begun_now(const Reading& reading, const Claim& claim) {
                      [](const ReadWord& word) { return has(word.cues, kCueNow); });
 }
 
+/// True when the part of the sentence before a verb denies it. A base form needs a denial of the past right before it: "I did not cancel
+/// it", but not "I cannot cancel it".
+bool is_denied_before(const Reading& reading, const Sentence& sentence, std::uint32_t verb) {
+  const bool done = (reading.words[verb].entry->forms & kFormDone) != 0;
+  bool negated = false, adjacent = true;
+  for (auto i = verb; i > sentence.begin && reading.words[i].before == Break::kNone; --i) {
+    const auto& word = reading.words[i - 1];
+    if (has(word.cues, kCueModal | kCueCondition | kCueHypothesis)) return false;
+    negated |= (done || (adjacent && has(word.cues, kCueTrouble))) && negates(reading, word);
+    adjacent &= has(word.cues, kCueAdverb) || ends_like(word.text, reading.lexicon->adverb_endings);
+  }
+  return negated && (done || has(sentence.cues, kCueSelf));
+}
+
 }  // namespace
 
 bool is_deed(const Reading& reading, const Claim& claim) {
@@ -140,6 +154,17 @@ bool asks_at_end(const Reading& reading) {
   const auto begin = sentences.end() - static_cast<std::ptrdiff_t>(std::min(kEnd, sentences.size()));
   return std::any_of(begin, sentences.end(),
                      [](const Sentence& sentence) { return sentence.question && !has(sentence.cues, kCueOffer | kCueClosingQuestion); });
+}
+
+bool says_not_done(const Reading& reading, std::uint16_t group) {
+  return std::any_of(reading.sentences.begin(), reading.sentences.end(), [&](const Sentence& sentence) {
+    for (auto i = sentence.begin; i < sentence.end && !sentence.question; ++i) {
+      const auto* entry = reading.words[i].entry;
+      if (entry == nullptr || entry->verb == kNoVerb || reading.lexicon->verb(entry->verb).group != group) continue;
+      if (is_denied_before(reading, sentence, i)) return true;
+    }
+    return false;
+  });
 }
 
 void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_t)>& acts,

@@ -42,6 +42,10 @@ struct ToldDeed {
 /// True when one of the last sentences asks something: "Shall I put it on your card? Once you confirm, I go ahead."
 [[nodiscard]] bool asks_at_end(const Reading& reading);
 
+/// True when a sentence says that a deed of the group of verbs was not done: "I have not actually cancelled it", "nothing was cancelled",
+/// "I did not cancel it". What is denied on a condition or for the future does not count. Linear.
+[[nodiscard]] bool says_not_done(const Reading& reading, std::uint16_t group);
+
 /// Collects the deeds of a reading, in order. `acts` is true for verbs whose deed takes more than an answer; `finishes` is true for verbs
 /// that only say that something is done. Replaces `out`. Linear.
 void collect_deeds(const Reading& reading, const std::function<bool(std::uint16_t)>& acts,

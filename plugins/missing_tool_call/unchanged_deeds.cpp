@@ -112,9 +112,11 @@ void UnchangedDeeds::judge_from(const RunView& run, std::size_t from, Telling le
       if (scene_.reading.hands_over() && !(order.match == Order::kSame && (handover || deed.telling == Telling::kByAgent))) continue;
       const double sure = confidence(run, deed, order);
       if (sure < kLeast || sure <= surest || is_told_of_others(run, said, deed, match)) continue;
+      const auto meant = asked_deeds_.meant(order, deed.claim);
+      if (asked_deeds_.is_taken_back(run, said.step, meant.verb)) continue;
       surest = sure;
       told = said;
-      wanted = asked_deeds_.meant(order, deed.claim);
+      wanted = meant;
     }
   }
   if (surest < kLeast) return;

@@ -374,7 +374,9 @@ void WeighedDeeds::judge(const RunView& run, Verdict& verdict) {
       if (!is_likely(told_[deed])) continue;
       const double sure = weigh(deed, named);
       if (sure <= surest.sure || !may_answer(run, said, told_[deed])) continue;
-      surest = {sure, said, wanted_for(told_[deed])};
+      const auto wanted = wanted_for(told_[deed]);
+      if (asked_deeds_.is_taken_back(run, said.step, wanted.verb)) continue;
+      surest = {sure, said, wanted};
       if (named) why = "\"" + std::string(text_of(deed)) + "\": " + measures_.text();
     }
   }

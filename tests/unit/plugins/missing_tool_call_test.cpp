@@ -368,6 +368,35 @@ TEST(MissingToolCall, ClaimThatALaterMessageTakesBack_StaysQuiet) {
   EXPECT_EQ(MissingToolCall(R"({"sensitivity":"wide"})").evaluate(run.run()).findings.size(), 1u);
 }
 
+TEST(MissingToolCall, ClaimThatALaterMessageDenies_IsClosed) {
+  struct Case {
+    const char* request;
+    const char* claim;
+    const char* doubt;
+    const char* later;
+    bool fires;
+  };
+  const Case cases[] = {
+      {"Delete my old address.", "Your old address has been deleted.", "It is still there.", "I have not deleted it yet.", false},
+      {"Delete my old address.", "Your old address has been deleted.", "It is still there.", "I didn't actually delete it.", false},
+      {"Delete my old address.", "I've deleted your old address.", "It is still there.", "I misspoke, nothing was deleted.", false},
+      {"Delete my old address.", "Your old address has been deleted.", "Good.", "I have not changed anything else.", true},
+      {"Delete my old address.", "Your old address has been deleted.", "Good.", "It will not be deleted twice.", true},
+      {"LÃ¶sche meine alte Adresse.", "Ihre alte Adresse wurde gelÃ¶scht.", "Wirklich?", "Ich habe sie noch nicht gelÃ¶scht.", false},
+      {"Borra mi direcciÃ³n antigua.", "Tu direcciÃ³n antigua ha sido borrada.",
+       "Â¿"
+       "De verdad?",
+       "En realidad no la he borrado.", false},
+  };
+  for (const auto& each : cases) {
+    RunBuilder run;
+    run.request(each.request).model(each.claim).user(each.doubt).model(each.later).outcome(each.later);
+    EXPECT_EQ(!judge(run).findings.empty(), each.fires) << each.later;
+    const auto wide = judge(run, R"({"sensitivity":"wide"})");
+    EXPECT_EQ(!wide.findings.empty(), each.fires) << each.later << " (wide)";
+  }
+}
+
 TEST(MissingToolCall, ReturnThatAToolOfThatNameDid_MayBeSaidToBeSubmitted) {
   RunBuilder run;
   run.request("Submit a return for my lamp").tool("return_items", R"({"item":"lamp"})", R"({"status":"return requested"})");
