@@ -1127,6 +1127,27 @@ TEST(MissingToolCall, DeedInWordsThatNoRuleKnows_IsReadByTheLearnedReader) {
   EXPECT_FALSE(fires_after_look_up("Which berth is the heron boat on?", "She's on berth C-4 from Saturday."));
 }
 
+TEST(MissingToolCall, TalkThatClosesOnWhatNoCallPassedOn_Fires) {
+  const auto fires = [](std::string_view request, std::string_view answer, std::string_view tool = {}) {
+    RunBuilder run;
+    run.request(request);
+    if (!tool.empty()) run.tool(tool, R"({"berth":4})", R"({"berth":4,"quay":"north"})");
+    return !judge(run.model(answer).outcome(answer)).findings.empty();
+  };
+  constexpr std::string_view kAsk = "Please have the workshop call me about berth 4.";
+  EXPECT_TRUE(fires(kAsk, "I'm taking a message for the workshop. You're all set!"));
+  EXPECT_TRUE(fires(kAsk, "I'll let the workshop know right away. You're all set!", "get_berth"));
+  EXPECT_TRUE(fires(kAsk, "I'm sending your message to the workshop. Goodbye!"));
+  EXPECT_TRUE(fires("Sagen Sie der Werkstatt bitte, dass Platz 4 feucht ist.", "Ich gebe das jetzt weiter. Alles erledigt!", "get_berth"));
+  EXPECT_TRUE(fires("Dile al taller que el puesto 4 est\xC3\xA1 mojado.", "Se lo paso ahora al taller. \xC2\xA1Todo listo!", "get_berth"));
+  EXPECT_FALSE(fires(kAsk, "I'll let the workshop know right away. You're all set!", "notify_workshop"));
+  EXPECT_FALSE(fires(kAsk, "I'll let the workshop know. Goodbye!")) << "a mere promise";
+  EXPECT_FALSE(fires("Berth 4 was a bit damp.", "I'm passing your feedback on. Goodbye!")) << "nobody asked for it";
+  EXPECT_FALSE(fires(kAsk, "I'll let the workshop know if you confirm. Otherwise you're all set!"));
+  EXPECT_FALSE(fires(kAsk, "I'll let the workshop know. Once they call, you're all set!"));
+  EXPECT_FALSE(fires(kAsk, "I'm taking a message for the workshop. Which number should they call?"));
+}
+
 TEST(MissingToolCall, DeedThatIsAskedAboutOrPassedOn_IsNotReadAsDone) {
   constexpr auto kAsked = "Please take the heron boat off the list for Saturday.";
   EXPECT_FALSE(fires_after_look_up(kAsked, "Done, she's off the list for Saturday now, all sorted. Is that right?"));
