@@ -51,6 +51,10 @@ DeedRules::DeedRules(const Settings& settings)
   const auto sending = lexicon.verbs_named(vocabulary.words(Key::kSendingVerbs));
   send_verb = sending.empty() ? kNoVerb : sending.front();
   passing_on = Phrases(vocabulary.words(Key::kPassingOn));
+  contacts = Phrases(vocabulary.words(Key::kContacts));
+  put_through = Phrases(vocabulary.words(Key::kPutThrough));
+  putting_through = Phrases(vocabulary.words(Key::kPuttingThrough));
+  handover_tool_words = vocabulary.words(Key::kHandoverToolWords);
   follow_ups = Phrases(vocabulary.words(Key::kFollowUps));
 }
 

@@ -38,6 +38,10 @@ struct DeedRules {
   std::uint16_t finish_verb = kNoVerb;
   std::uint16_t send_group = 0;
   std::uint16_t send_verb = kNoVerb;
+  Phrases contacts;         // "a human"
+  Phrases put_through;      // "transferred you to"
+  Phrases putting_through;  // "transferring you to"
+  std::vector<std::string> handover_tool_words;
   Phrases passing_on;                       // "taking a message"
   Phrases follow_ups;                       // "they will call you"
   std::vector<std::string> answer_members;  // names of members that report the outcome of a call

@@ -593,6 +593,7 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
   if (!verdict.cannot_tell.empty()) return verdict;
   judge(run, verdict);
   if (rules_.other_tools && scene_.ran.any_write && verdict.findings.empty()) exchanges_.judge(run, verdict);
+  if (rules_.other_tools && verdict.findings.empty()) passed_on_.judge_handover(run, verdict);
   if (rules_.written_calls && scene_.ran.any && verdict.findings.empty()) unmade_calls_.judge(run, verdict);
   if (rules_.other_tools && verdict.findings.empty()) unreached_.judge(run, verdict);
   if (rules_.any_action && rules_.other_tools && verdict.findings.empty()) learned_.judge(run, verdict);

@@ -1459,6 +1459,29 @@ TEST(MissingToolCall, HandoverThatWasAskedFor_WithoutACallForIt) {
   EXPECT_FALSE(fires(kAsked, "I will transfer you to a human agent if you confirm."));
 }
 
+TEST(MissingToolCall, PersonAskedForInAnyWords_WithoutACallForIt) {
+  const auto fires = [](std::string_view ask, std::string_view said, std::string_view tool = {}) {
+    RunBuilder run;
+    run.request(ask);
+    if (!tool.empty()) run.tool(tool, R"({"berth":4})", R"({"berth":4,"quay":"north"})");
+    return !judge(run.model(said).outcome(said)).findings.empty();
+  };
+  constexpr std::string_view kTold = "I've connected you with one of our agents. One moment, please.";
+  EXPECT_TRUE(fires("I'd rather speak to a real person.", kTold));
+  EXPECT_TRUE(fires("Give me your supervisor.", "You have been transferred to my supervisor.", "get_berth"));
+  EXPECT_TRUE(fires("Can I speak with someone from the harbour office?", "I'm connecting you with the office now. Have a nice day!"));
+  EXPECT_TRUE(
+      fires("Ich m\xC3\xB6"
+            "chte mit einem Menschen reden.",
+            "Ich habe Sie an eine Kollegin weitergeleitet."));
+  EXPECT_TRUE(fires("P\xC3\xA1same con una persona.", "Te he pasado con una persona del equipo."));
+  EXPECT_FALSE(fires("I'd rather speak to a real person.", kTold, "transfer_call"));
+  EXPECT_FALSE(fires("I'd rather speak to a real person.", "Let me connect you with one of our agents."));
+  EXPECT_FALSE(fires("I'd rather speak to a real person.", "I'm connecting you with one of our agents. One moment, please."));
+  EXPECT_FALSE(fires("I'd rather speak to a real person.", "I'm sorry, I cannot transfer you. I have not connected you with anybody."));
+  EXPECT_FALSE(fires("My berth is damp.", kTold)) << "nobody asked for it";
+}
+
 TEST(MissingToolCall, ExchangeWithACallThatMayHaveDoneIt_IsNotJudgedAlone) {
   constexpr std::string_view kTurn = "Set a reminder for Thursday to call Ulrike.";
   constexpr std::string_view kAnswer = "I've set a reminder for Thursday.";
