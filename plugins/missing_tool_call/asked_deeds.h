@@ -66,6 +66,8 @@ class AskedDeeds {
   [[nodiscard]] bool user_asked_about(const RunView& run, const Claim& claim);
   /// True when the claim may be one of a text that the user gave: "translate: I have cancelled it".
   [[nodiscard]] bool in_given_text(const RunView& run, const Claim& claim);
+  /// True for a turn that gives the agent a text to work on, "translate: ...", where no tool ran: what is in it is asked by nobody.
+  [[nodiscard]] bool gives_text(std::string_view turn) const { return !scene_.ran.any && !scene_.requests.given_text(turn).empty(); }
   /// True when the agent says in a later message that a deed of this verb, which it told at a step, was not done.
   [[nodiscard]] bool is_taken_back(const RunView& run, std::size_t step, std::uint16_t verb) const;
   /// "I've initiated a search", "I've told you": deeds that need no tool.

@@ -44,7 +44,7 @@ bool LearnedDeeds::may_be_done_by_any(const RunView& run, const Reading& reading
 
 /// Keeps in `best` the likeliest request of a user turn.
 void LearnedDeeds::ask(const RunView& run, std::size_t step, std::string_view turn, Likely& best) {
-  if (trim(turn).empty() || turn.size() > kLongestTurn) return;
+  if (trim(turn).empty() || turn.size() > kLongestTurn || asked_deeds_.gives_text(turn)) return;
   run.pace(turn.size());
   read_words(turn, rules_.lexicon, scene_.reading);
   for (const auto& sentence : scene_.reading.sentences) {

@@ -331,7 +331,9 @@ Request WeighedDeeds::wanted_for(const Clause& deed) const {
 /// False for a deed of another kind than was asked for, for one of before, for one in a text that the user gave, and for a message that
 /// comes with what a call did.
 bool WeighedDeeds::may_answer(const RunView& run, const AgentMessage& said, const Clause& deed) {
-  const auto& asked = wish_for(deed).clause;
+  const auto& wish = wish_for(deed);
+  if (asked_deeds_.gives_text(wish.turn)) return false;
+  const auto& asked = wish.clause;
   const bool other = !deed.acts.empty() && !asked.acts.empty() && !share_group(deed.acts, asked.acts);
   const auto of_acts = [&](auto stem) { return holds(deed.act_stems, stem) || !holds(asked.stems, stem); };
   if (other && std::all_of(deed.stems.begin(), deed.stems.end(), of_acts)) return false;

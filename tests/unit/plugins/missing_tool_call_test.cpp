@@ -1148,6 +1148,13 @@ TEST(MissingToolCall, TalkThatClosesOnWhatNoCallPassedOn_Fires) {
   EXPECT_FALSE(fires(kAsk, "I'm taking a message for the workshop. Which number should they call?"));
 }
 
+TEST(MissingToolCall, TextToWorkOn_AsksForNothing) {
+  EXPECT_TRUE(judge(talk("Translate into German: \"Delete my account.\"", "\"L\xC3\xB6schen Sie mein Konto.\" Done!")).findings.empty());
+  EXPECT_TRUE(judge(talk("Proofread: \"Please email the plan.\"", "Done! \"Please email the plan.\"")).findings.empty());
+  EXPECT_TRUE(judge(talk("Corrige: \"Cancela mi pedido.\"", "\xC2\xA1Hecho! \"Cancela mi pedido.\"")).findings.empty());
+  EXPECT_EQ(judge(talk("Please delete my account.", "Done!")).findings.size(), 1u);
+}
+
 TEST(MissingToolCall, DeedThatIsAskedAboutOrPassedOn_IsNotReadAsDone) {
   constexpr auto kAsked = "Please take the heron boat off the list for Saturday.";
   EXPECT_FALSE(fires_after_look_up(kAsked, "Done, she's off the list for Saturday now, all sorted. Is that right?"));
