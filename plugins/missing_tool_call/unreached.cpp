@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <optional>
 
+#include "common/json_scan.h"
+#include "common/tools.h"
 #include "common/words.h"
 #include "evidence/call_entities.h"
 #include "evidence/clauses.h"
+#include "evidence/outcome_words.h"
 #include "missing_tool_call/told_deeds.h"
 #include "text/fold.h"
 
@@ -25,6 +28,29 @@ std::string_view text_of(const Reading& reading, const Sentence& sentence) {
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
+}
+
+/// True for two telephone numbers that end in the same digits: one may be without the country's.
+bool same_number(std::string_view one, std::string_view other) {
+  static constexpr std::size_t kCompared = 6;
+  const auto last = [](std::string_view number) {
+    std::string digits;
+    std::copy_if(number.begin(), number.end(), std::back_inserter(digits), is_digit);
+    return digits.substr(digits.size() - std::min(digits.size(), kCompared));
+  };
+  return last(one) == last(other);
+}
+
+/// True for a short text with a word of a place: "Ann Ray" and "ann@quay.example".
+bool shares_name(std::string_view text, std::string_view place) {
+  constexpr std::size_t kLongestName = 60, kShortestWord = 3;  // bytes
+  bool shares = false;
+  if (text.size() > kLongestName) return false;
+  for_each_word(text, [&](std::string_view word) {
+    shares = word.size() >= kShortestWord && contains(place, word);
+    return !shares;
+  });
+  return shares;
 }
 
 }  // namespace
@@ -47,15 +73,80 @@ bool Unreached::speaks_of_sending(const RunView& run, std::string_view text) con
   return found;
 }
 
-/// True when a call is one that sends, runs commands that do, or reports that something was sent.
-bool Unreached::may_have_sent(const RunView& run) const {
-  if (scene_.ran.groups[rules_.send_group] != 0) return true;
-  return std::any_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
-    if (step.kind != Kind::kTool) return false;
+/// True for a call whose tool sends by its name.
+bool Unreached::sends_by_name(const StepView& call) {
+  const auto& groups = scene_.tools.meaning(call.name).groups;
+  return std::find(groups.begin(), groups.end(), rules_.send_group) != groups.end();
+}
+
+/// True when a call whose tool does not send by its name may have sent something: it changed something, runs commands that send, or reports
+/// that something was sent.
+bool Unreached::may_have_sent(const RunView& run) {
+  bool any = false;
+  for (std::size_t i = 0; i < run.steps.size(); ++i) {
+    const auto& step = run.steps[i];
+    if (step.kind != Kind::kTool) continue;
+    if (sends_by_name(step)) {
+      any = true;
+      continue;
+    }
     const auto& tool = scene_.tools.meaning(step.name);
-    const bool any = tool.runs_anything() || tool.unknown || tool.meaningless;
-    return (any && speaks_of_sending(run, step.input)) || (!tool.reads && speaks_of_sending(run, step.output));
+    const bool anything = tool.runs_anything() || tool.unknown || tool.meaningless;
+    if ((anything && speaks_of_sending(run, step.input)) || (!tool.reads && speaks_of_sending(run, step.output))) return true;
+  }
+  if (!any) return scene_.ran.groups[rules_.send_group] != 0;
+  const auto changes_beside = [&](const StepView& step) {
+    return step.kind == Kind::kTool && !sends_by_name(step) &&
+           scene_.ran.may_change[static_cast<std::size_t>(&step - run.steps.data())] != 0;
+  };
+  return std::any_of(run.steps.begin(), run.steps.end(), changes_beside);
+}
+
+/// True when one of the calls that send may have reached a place that none names.
+bool Unreached::may_reach(const RunView& run, std::string_view place) {
+  return std::any_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
+    if (step.kind != Kind::kTool || !sends_by_name(step)) return false;
+    run.pace(step.input.size() + step.output.size());
+    return may_resolve(step, place);
   });
+}
+
+/// True unless the arguments of a call that sends name all whom it reaches, by places of the same kind that the user gave or that it is
+/// sent "to": a name, an id or a list may stand for any other place.
+bool Unreached::may_resolve(const StepView& call, std::string_view place) const {
+  std::size_t at = 0;
+  const auto kind = next_contact(place, at).kind;
+  if (!looks_like_json(call.input)) return true;
+  JsonScanner cursor(call.input);
+  std::string_view key, reached_by;
+  std::string text, name;
+  bool reached = false;
+  using Token = JsonScanner::Token;
+  for (auto token = cursor.next(); token != Token::kEnd; token = cursor.next()) {
+    if (token == Token::kBad) return true;
+    if (token == Token::kKey) key = cursor.text();
+    if (token != Token::kString && token != Token::kNumber) continue;
+    fold(trim(cursor.text()), text);
+    fold(last_word_of(key), name);
+    at = 0;
+    const auto contact = next_contact(text, at);
+    const bool whole = contact.text.size() == text.size() && !text.empty();
+    if (whole && contact.kind == kind) {
+      if (kind == Contact::Kind::kNumber && same_number(text, place)) return true;
+      // Any other member may hold the sender.
+      fold(key, name);
+      const auto* word = rules_.lexicon.find(name);
+      const bool directed = word != nullptr && has(word->cues, kCuePreposition) && !among(name, rules_.tool_words.calls.old_prefixes);
+      const auto is_it = [&](const Asked& asked) { return asked.place == text; };
+      if (!directed && std::none_of(asked_.begin(), asked_.end(), is_it)) continue;
+      reached = true;
+      reached_by = key;
+      continue;
+    }
+    if (text.empty() || whole) continue;
+    if (rules_.tool_words.calls.id_names.contains(name) || key == reached_by || shares_name(text, place)) return true;
+  }
+  return !reached;
 }
 
 /// Keeps the places that a turn names where it asks for something, or right behind: "Can you text him the new time? 555-0147".
@@ -100,12 +191,15 @@ bool Unreached::leaves_open(const Sentence& sentence, std::uint32_t verb) const 
   return false;
 }
 
-bool Unreached::is_named(const RunView& run, std::string_view place) const {
+bool Unreached::is_named(const RunView& run, std::string_view place) {
   std::string folded;
   return std::any_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
     if (step.kind != Kind::kTool) return false;
-    run.pace(step.input.size());
+    run.pace(step.input.size() + step.output.size());
     fold(step.input, folded);
+    if (contains(folded, place)) return true;
+    if (!sends_by_name(step)) return false;
+    fold(step.output, folded);
     return contains(folded, place);
   });
 }
@@ -157,7 +251,7 @@ void Unreached::judge(const RunView& run, Verdict& verdict) {
     const auto left = std::find_if(asked_.begin(), asked_.end(), [&](const Asked& asked) {
       return std::any_of(reading.sentences.begin(), reading.sentences.end(),
                          [&](const Sentence& sentence) { return tells(sentence, asked.place); }) &&
-             !is_named(run, asked.place);
+             !is_named(run, asked.place) && !may_reach(run, asked.place);
     });
     if (left == asked_.end()) continue;
     const FiringLine::Doubt doubt{"unreached", message.step, "no call names the place to which the message tells that something was sent"};

@@ -18,7 +18,7 @@ class Unreached {
  public:
   Unreached(const DeedRules& rules, DeedScene& scene, AskedDeeds& asked_deeds) : rules_(rules), scene_(scene), asked_deeds_(asked_deeds) {}
 
-  /// Judges the last messages, where the user gave the place and no call is one that sends.
+  /// Judges the last messages, where the user gave the place and no call is one that sends, or each one names all whom it sends to.
   void judge(const RunView& run, Verdict& verdict);
 
  private:
@@ -31,11 +31,14 @@ class Unreached {
 
   [[nodiscard]] bool sends(const WordEntry* word) const;
   [[nodiscard]] bool speaks_of_sending(const RunView& run, std::string_view text) const;
-  [[nodiscard]] bool may_have_sent(const RunView& run) const;
+  [[nodiscard]] bool sends_by_name(const StepView& call);
+  [[nodiscard]] bool may_have_sent(const RunView& run);
+  [[nodiscard]] bool may_reach(const RunView& run, std::string_view place);
+  [[nodiscard]] bool may_resolve(const StepView& call, std::string_view place) const;
   void read_turn(const RunView& run, std::size_t step, std::string_view turn);
   void read_turns(const RunView& run, std::size_t end);
   [[nodiscard]] bool leaves_open(const Sentence& sentence, std::uint32_t verb) const;
-  [[nodiscard]] bool is_named(const RunView& run, std::string_view place) const;
+  [[nodiscard]] bool is_named(const RunView& run, std::string_view place);
   [[nodiscard]] bool leads_to(const Sentence& sentence, std::string_view place) const;
   [[nodiscard]] bool tells(const Sentence& sentence, std::string_view place);
 

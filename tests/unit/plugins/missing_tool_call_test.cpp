@@ -1155,6 +1155,28 @@ TEST(MissingToolCall, TextToWorkOn_AsksForNothing) {
   EXPECT_EQ(judge(talk("Please delete my account.", "Done!")).findings.size(), 1u);
 }
 
+TEST(MissingToolCall, RecipientThatNoSendingCallNames) {
+  const auto fires = [](std::string_view input, std::string_view tool = "send_email", std::string_view more = {}) {
+    constexpr std::string_view kSaid = "I've sent the plan to mia@quay.example and tom@quay.example.";
+    RunBuilder run;
+    run.request("Send the plan to mia@quay.example and tom@quay.example.").tool(tool, input, R"({"id":"m1"})");
+    if (!more.empty()) run.tool(more, R"({"plan":7})", R"({"ok":true})");
+    return !judge(run.model(kSaid).outcome(kSaid)).findings.empty();
+  };
+  EXPECT_TRUE(fires(R"({"to":"mia@quay.example","subject":"Plan"})"));
+  EXPECT_TRUE(fires(R"({"to":["mia@quay.example"],"subject":"Plan"})"));
+  EXPECT_TRUE(fires(R"({"to":"mira@pier.example","subject":"Plan","body":"See the plan."})"));
+  EXPECT_FALSE(fires(R"({"to":["mia@quay.example","tom@quay.example"]})"));
+  EXPECT_FALSE(fires(R"({"to":"mia@quay.example, tom@quay.example"})"));
+  EXPECT_FALSE(fires(R"({"to":["mia@quay.example","crew"]})")) << "a list may hold both";
+  EXPECT_FALSE(fires(R"({"to":"mia@quay.example","cc":"Tom"})"));
+  EXPECT_FALSE(fires(R"({"recipient_id":7,"to":"mia@quay.example"})"));
+  EXPECT_FALSE(fires(R"({"sender":"office@quay.example","subject":"Plan"})"));
+  EXPECT_FALSE(fires(R"({"from":"office@quay.example","subject":"Plan"})"));
+  EXPECT_FALSE(fires(R"({"channel":"#crew","text":"The plan"})")) << "both may read it there";
+  EXPECT_FALSE(fires(R"({"to":"mia@quay.example"})", "send_email", "share_plan"));
+}
+
 TEST(MissingToolCall, DeedThatIsAskedAboutOrPassedOn_IsNotReadAsDone) {
   constexpr auto kAsked = "Please take the heron boat off the list for Saturday.";
   EXPECT_FALSE(fires_after_look_up(kAsked, "Done, she's off the list for Saturday now, all sorted. Is that right?"));
