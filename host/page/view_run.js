@@ -438,6 +438,12 @@ function foldLine(from, to, {fields, steps, primary, memory}) {
   return line;
 }
 
+// When a step was, and its id: one paragraph, since a run has thousands of steps.
+function stamp({startedAt, at, endedAt, stepId}, pointer, fields) {
+  const began = startedAt ?? at;
+  return h("p.quiet", began ? [exactTime(began), endedAt ? [" to ", exactTime(endedAt)] : null, " \u00b7 "] : null, "stepId ", h("bdi", fields.short(`${pointer}/stepId`, stepId)));
+}
+
 function stepNode(index, fields, steps, primary) {
   const step = steps[index];
   const pointer = stepPointer(index);
@@ -449,7 +455,7 @@ function stepNode(index, fields, steps, primary) {
   const rest = Object.fromEntries(Object.entries(step).filter(([name]) => !STEP_MEMBERS.has(name)));
   const whole = fields.evidence.has(pointer);
   const name = clipName(step.stepName ?? step.stepId ?? "step");
-  const cut = ["stepName", "stepKind", "status"].filter((member) => text(step[member] ?? "").length > NAME_CHARACTERS);
+  const cut = ["stepId", "stepName", "stepKind", "status"].filter((member) => text(step[member] ?? "").length > NAME_CHARACTERS);
   return h("details.step", {id: `step-${index + 1}`, open, "data-keep": `step-${index}`, "data-test": "step", "data-index": index, "data-kind": step.stepKind ?? "",
     "data-status": status, "data-primary": String(isPrimary), "data-failed": String(failed)},
   h("summary", h("span.index", index + 1), h("span.kind", fields.short(`${pointer}/stepKind`, step.stepKind) ?? "step"),
@@ -459,8 +465,7 @@ function stepNode(index, fields, steps, primary) {
     h("span.quiet", [took, tokenWords(step.metadata), cost(step.metadata) === undefined ? null : usd(cost(step.metadata)),
       step.retryCount > 0 ? [fields.short(`${pointer}/retryCount`, step.retryCount), step.retryCount === 1 ? " retry" : " retries"] : null]
       .filter((one) => one !== null).flatMap((one, i) => (i === 0 ? [one] : [" \u00b7 ", one])))),
-  h("div.body", null, facts([["Began", exactTime(step.startedAt ?? step.at)], ["Ended", exactTime(step.endedAt)], fields.fact(`${pointer}/stepId`, "stepId", step.stepId)], {class: "facts stamp"}),
-    cut.map((member) => fields.block(`${pointer}/${member}`, member, step[member])),
+  h("div.body", null, stamp(step, pointer, fields), cut.map((member) => fields.block(`${pointer}/${member}`, member, step[member])),
     fields.block(`${pointer}/inputSummary`, "input", step.inputSummary),
     step.errorMessage ? fields.block(`${pointer}/errorMessage`, "error", step.errorMessage, {class: "block failed"}) : null,
     step.errorCode !== undefined ? facts([fields.fact(`${pointer}/errorCode`, "error code", step.errorCode)]) : null,
