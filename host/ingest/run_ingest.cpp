@@ -102,8 +102,6 @@ bool RunIngest::enqueue(const PendingRun& job) {
 void RunIngest::in_own_task(const PendingRun& job, const std::function<void()>& work) {
   try {
     work();
-  } catch (const store::StoreAway& away) {
-    job->tell(refused(store_away(away.what())));
   } catch (...) {
     job->tell_failed();
     throw;
@@ -111,6 +109,20 @@ void RunIngest::in_own_task(const PendingRun& job, const std::function<void()>& 
 }
 
 bool RunIngest::resume(std::size_t worker, const PendingRun& job) {
+  return unless_away(job, [&] { return look_up(worker, job); });
+}
+
+// Nothing was written yet, so a store that cannot be reached is the client's answer. Every caller of the steps gets it the same way.
+bool RunIngest::unless_away(const PendingRun& job, const std::function<bool()>& work) {
+  try {
+    return work();
+  } catch (const store::StoreAway& away) {
+    job->tell(refused(store_away(away.what())));
+    return true;
+  }
+}
+
+bool RunIngest::look_up(std::size_t worker, const PendingRun& job) {
   store::LookUp asked;
   asked.tenant = job->request.tenant;
   if (job->named_by_client) asked.run_id = std::string(job->run.seen.id);
@@ -118,7 +130,9 @@ bool RunIngest::resume(std::size_t worker, const PendingRun& job) {
   asked.at_ms = executed_ms(job->run.seen, job->metadata);
   auto known = parts_.store.look_up(asked, [this, job](store::LookedUp later) {
     const auto shared = std::make_shared<store::LookedUp>(std::move(later));
-    parts_.pool.post([this, job, shared](std::size_t other) { in_own_task(job, [&] { proceed(other, job, std::move(*shared)); }); });
+    parts_.pool.post([this, job, shared](std::size_t other) {
+      in_own_task(job, [&] { unless_away(job, [&] { return proceed(other, job, std::move(*shared)); }); });
+    });
   });
   return !known || proceed(worker, job, std::move(*known));
 }

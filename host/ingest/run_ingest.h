@@ -47,11 +47,13 @@ class RunIngest {
   // thread.
   bool enqueue(const PendingRun& pending);
   // Returns false if this thread has been abandoned and must return from its task (WorkPool::run_with_deadline). If the store is not ready
-  // to answer, another pool thread continues later.
+  // to answer, another pool thread continues later. A store that cannot be reached is answered to the client; other exceptions are thrown.
   bool resume(std::size_t worker, const PendingRun& pending);
 
  private:
   void in_own_task(const PendingRun& job, const std::function<void()>& work);
+  static bool unless_away(const PendingRun& job, const std::function<bool()>& work);
+  bool look_up(std::size_t worker, const PendingRun& job);
   bool proceed(std::size_t worker, const PendingRun& job, store::LookedUp known);
   std::optional<IngestAnswer> answered_before(Job& job, const store::LookedUp& known);
   std::optional<model::RunRecord> revision_of(const Job& job, const model::RunRecord& current) const;

@@ -249,6 +249,36 @@ TEST_F(Hosts, DatabaseThatStopsAtOnce_IsToldAndTakenUpAgainWithinFiveSeconds) {
   expect_each_once(host, key, load);
 }
 
+TEST_F(Hosts, LinesThatComeWhileTheDatabaseIsAway_AreRefusedUntilLater) {
+  ServiceProcess& host = add_host();
+  const std::string key = host.make_key();
+  const auto chunk = [](const std::string& line) {
+    char size[16];
+    std::snprintf(size, sizeof size, "%zx\r\n", line.size() + 1);
+    return size + line + "\n\r\n";
+  };
+  HttpClient client = HttpClient::to(host.port(), 20'000);
+  ASSERT_TRUE(client.send("POST /v1/ingest/runs HTTP/1.1\r\nHost: test\r\nContent-Type: application/x-ndjson\r\nAuthorization: Bearer " +
+                          key + "\r\nTransfer-Encoding: chunked\r\n\r\n" + chunk(failing_run("before"))));
+  ASSERT_TRUE(comes_true([&] { return host.get("/v1/runs/before", key).status == 200; }));
+  server().stop("immediate");
+  // From then on, look-ups are refused before they wait for the database.
+  EXPECT_TRUE(comes_true([&] { return metric(host, "runwarden_store_watch_age_seconds") > 1.5; }));
+  ASSERT_TRUE(client.send(chunk(failing_run("away-1")) + chunk(failing_run("away-2")) + "0\r\n\r\n"));
+  auto answer = client.answer();
+  server().start();
+  ASSERT_TRUE(answer);
+  const json results = json::parse(answer->body).value("results", json::array());
+  ASSERT_EQ(results.size(), 3u) << answer->body;
+  EXPECT_EQ(results[0]["status"], 201);
+  for (const json& line : {results[1], results[2]}) {
+    EXPECT_EQ(line["status"], 503) << line;
+    EXPECT_EQ(line["code"], "unavailable") << line;
+  }
+  EXPECT_FALSE(answer->header("retry-after").empty());
+  EXPECT_THAT(host.log_text(), Not(HasSubstr("\"line_failed\"")));
+}
+
 TEST_F(Hosts, Commands_WorkBesideTheServicesOrSayWhatToUse) {
   ServiceProcess& host = add_host();
   const std::string key = host.make_key();

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "ingest/run_ingest.h"
 #include "store/open_store.h"
 #include "support/commit_together.h"
 #include "support/fake_clock.h"
@@ -101,6 +102,19 @@ class EventIngestTest : public ::testing::Test {
     });
     return answered.get_future().get();
   }
+  // A whole run, step by step, as a line of a batch goes.
+  IngestAnswer post_whole(const std::string& body) {
+    std::promise<IngestAnswer> answered;
+    pool_.post([&](std::size_t worker) {
+      IngestRequest request;
+      request.tenant = kAcme;
+      request.tenant_name = "acme";
+      request.body = body;
+      const RunIngest::PendingRun run = runs_.read(std::move(request), [&](IngestAnswer answer) { answered.set_value(std::move(answer)); });
+      if (runs_.enqueue(run)) runs_.resume(worker, run);
+    });
+    return answered.get_future().get();
+  }
   // Another host takes an event that ends the run "r", and holds the claim of it.
   store::Claim claimed_by_another(const std::string& id) {
     store::EventsWrite write;
@@ -142,6 +156,7 @@ class EventIngestTest : public ::testing::Test {
                          [](model::TenantId) { return std::string("acme"); },
                          [](const std::string& why) { ADD_FAILURE() << why; }},
                         {}};
+  RunIngest runs_{{*store_, buffer_, *store_, pool_, clock_, keyed_queue_, judge_, redaction_}};
   EventIngest events_{{*store_, buffer_, *store_, pool_, clock_, keyed_queue_, resolver_, redaction_, reads_, {}, 2, 1}};
 };
 
@@ -227,6 +242,22 @@ TEST_F(EventIngestTest, StoreThatGoesAwayBeforeTheEventsAreRead_LeavesThemStored
   const IngestAnswer answer = post_final("a");
   EXPECT_EQ(answer.kind, Kind::buffered) << answer.error.detail;
   EXPECT_THAT(answer.body, HasSubstr(R"("state":"open","accepted":1)"));
+}
+
+TEST_F(EventIngestTest, StoreThatGoesAwayBeforeAWholeRunIsStored_RefusesItUntilLater) {
+  store::EventsWrite open;
+  open.tenant = kAcme;
+  open.key = {clock_.wall_ms(), store_->next_seq()};
+  open.run_id = "r";
+  open.events.push_back({"o", R"({"type":"run_started","userRequestText":"Refund order 8842"})"});
+  test::commit(*store_, std::move(open));
+  buffer_.before_claim = go_away;
+  const IngestAnswer answer = post_whole(R"({"runId":"r"})");
+  EXPECT_EQ(answer.kind, Kind::refused);
+  EXPECT_EQ(answer.error.code, Code::unavailable) << answer.error.detail;
+  EXPECT_GT(answer.error.retry_after_s, 0);
+  buffer_.before_claim = nullptr;
+  EXPECT_EQ(post_whole(R"({"runId":"r"})").kind, Kind::created);
 }
 
 TEST_F(EventIngestTest, RunThatAnotherHostIsEnding_IsAnsweredAsOpen) {
