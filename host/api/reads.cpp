@@ -330,7 +330,7 @@ std::optional<std::string> Reads::listed_run(model::TenantId tenant, const model
     if (!run || (query.state && run->state != *query.state)) return std::nullopt;
     ingest::show_later_words(*run, tenant, store_, reviews_);
     return ingest::stored_run_json(store_, tenant, *run);
-  } catch (const store::StoreAway&) {
+  } catch (const store::EngineFault&) {
     throw;
   } catch (const store::StoreError& unreadable) {
     on_unreadable_(unreadable.what());

@@ -25,6 +25,7 @@ void ReviewGauges::tick() {
   parts_.pool.post([this](std::size_t) {
     try {
       count();
+    } catch (const store::EngineFault&) {  // says nothing about a record, and the engine reports it
     } catch (const store::StoreError& fault) {
       parts_.reports.unreadable(fault.what());
     }

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/store_problem.h"
 #include "api/window.h"
 #include "http/problem.h"
 
@@ -46,7 +47,7 @@ void answer(const std::shared_ptr<PendingReview>& pending, const std::optional<m
           reply.lease.resize(reply.body.size());
           pending->responder.send(std::move(reply));
         } catch (const store::StoreError& fault) {
-          refuse(*pending, {Code::internal, fault.what(), {}, {}});
+          refuse(*pending, store_problem(fault, Code::internal));
         }
       },
       pending->admission.principal->tenant);
@@ -107,7 +108,7 @@ void ReviewRequestHandler::on_body(std::string body, http::Responder responder) 
         try {
           take(pending);
         } catch (const store::StoreError& fault) {
-          refuse(*pending, {Code::unavailable, fault.what(), {}, {}});  // nothing was written yet
+          refuse(*pending, store_problem(fault, Code::unavailable));  // nothing was written yet
         }
       },
       tenant);

@@ -86,6 +86,8 @@ void CanaryRun::commit(const std::shared_ptr<Flight>& flight, const detect::Eval
     parts_.pool.post([this, flight](std::size_t) {
       try {
         read_back(flight);
+      } catch (const store::EngineFault& fault) {  // everybody may read why a host is not ready
+        flight->land("canary run: read back: " + fault.client_text);
       } catch (const std::exception& fault) {
         flight->land(std::string("canary run: read back: ") + fault.what());
       }

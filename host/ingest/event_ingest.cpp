@@ -102,7 +102,7 @@ void EventIngest::enter(std::size_t worker, std::shared_ptr<Job> job) {
   try {
     answer = answered_before(job, worker);
   } catch (const store::StoreAway& away) {
-    answer = refused(store_away(away.what()));
+    answer = refused(store_away(away));
   }
   if (answer) return job->tell(std::move(*answer));
   if (job->kind == IngestAnswer::Kind::created) buffer(job);
@@ -176,7 +176,7 @@ void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered&
     try {
       answer = as_it_stands(*job, buffered.revision);
     } catch (const store::StoreAway& away) {  // nothing in the request was new
-      answer = refused(store_away(away.what()));
+      answer = refused(store_away(away));
     }
     job->tell(std::move(answer));
   });

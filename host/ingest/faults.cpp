@@ -26,8 +26,8 @@ Error no_room(std::string why) {
   return {Code::unavailable, std::move(why), {}, {}, store::kStoreFullRetryS};
 }
 
-Error store_away(std::string why) {
-  return {Code::unavailable, std::move(why), {}, {}, kAwayRetryS};
+Error store_away(const store::StoreAway& away) {
+  return {Code::unavailable, away.client_text, away.what(), {}, kAwayRetryS};
 }
 
 IngestAnswer not_stored(store::WriteResult result) {
@@ -35,7 +35,7 @@ IngestAnswer not_stored(store::WriteResult result) {
   switch (result.outcome) {
     case Outcome::idempotency_conflict: return refused(idempotency_conflict());
     case Outcome::unavailable: return refused(no_room(std::move(result.detail)));
-    case Outcome::away: return refused(store_away(std::move(result.detail)));
+    case Outcome::away: return refused({Code::unavailable, std::move(result.detail), {}, {}, kAwayRetryS});
     case Outcome::denied: return refused(std::move(*result.refusal));
     case Outcome::in_doubt: {
       IngestAnswer none;

@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "ingest/ingest_answer.h"
 #include "model/run_record.h"
+#include "store/errors.h"
 #include "store/write_result.h"
 
 namespace runwarden::ingest {
@@ -20,7 +21,7 @@ Error idempotency_conflict();
 // The store is full: something must be freed or deleted first.
 Error no_room(std::string why);
 // The store cannot be reached right now.
-Error store_away(std::string why);
+Error store_away(const store::StoreAway& away);
 // The sender's own runs may be none of those that are open.
 Error too_many_open_runs(std::uint64_t limit, int retry_after_s);
 // The write queue is full for the moment.

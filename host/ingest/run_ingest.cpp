@@ -117,7 +117,7 @@ bool RunIngest::unless_away(const PendingRun& job, const std::function<bool()>& 
   try {
     return work();
   } catch (const store::StoreAway& away) {
-    job->tell(refused(store_away(away.what())));
+    job->tell(refused(store_away(away)));
     return true;
   }
 }

@@ -60,7 +60,7 @@ void RunResolver::resolve(std::size_t worker, const store::Claim& claim, Done do
     judge(worker, ending);
   } catch (const store::StoreAway& away) {  // releasing the claim would wait for the store again, so let its lease expire
     forget(claim);
-    ending->done(store_away(away.what()));
+    ending->done(store_away(away));
   }
 }
 

@@ -27,8 +27,10 @@ void SpaceMonitor::check(const store::SpaceStatus& room) {
     checks_with_room_ = 0;
     const Refusing refusing = room.away ? Refusing::away : Refusing::full;
     if (std::exchange(refusing_, refusing) == refusing) return;
-    if (room.away)
-      return log_(LogLevel::error, "store_away", room.reason + ". Until then, requests that need the store are answered with 503");
+    if (room.away) {
+      const std::string cause = room.cause.empty() ? std::string() : ". The cause: " + room.cause;
+      return log_(LogLevel::error, "store_away", room.reason + ". Until then, requests that need the store are answered with 503" + cause);
+    }
     return log_(LogLevel::error, "store_full", room.reason + ". Until then, writes are answered with 503; reads and deletion continue");
   }
   if (refusing_ == Refusing::no || ++checks_with_room_ < kChecksWithRoom) return;

@@ -18,6 +18,7 @@ store::StoreListener StoreReports::listener() {
     std::_Exit(EXIT_FAILURE);  // the outcome of the write is in doubt, so nothing more may be acknowledged
   };
   listener.on_fault = [this](const std::string& why) { log_.write(LogLevel::error, "store_fault", why); };
+  listener.on_rejected = [this](const std::string& why) { log_.write(LogLevel::error, "write_rejected", why); };
   listener.on_commit = [this](const store::CommitReport& commit) {
     metrics_.commit(commit.records, static_cast<double>(commit.commit_ns) / 1e9);
   };

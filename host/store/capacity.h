@@ -22,8 +22,9 @@ struct SpaceStatus {
   std::optional<std::uint64_t> limit_bytes;  // their limit, if one is set
   std::uint64_t disk_bytes = 0;              // on this host's disk, including space that can be reused
   bool refusing = false;                     // no space for another run
-  std::string reason;                        // why, and the remedy
+  std::string reason;                        // why, and the remedy; for clients, too
   bool away = false;                         // refusing because the store cannot be reached or written to, not because it is full
+  std::string cause;                         // what the store's medium or server said, for the operator; may be empty
 };
 
 class Capacity {

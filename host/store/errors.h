@@ -2,6 +2,8 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 namespace runwarden::store {
 
@@ -20,9 +22,17 @@ struct StoreDamaged : StoreError {
   using StoreError::StoreError;
 };
 
-// The store cannot be reached. Nothing was stored, and a retry may soon succeed.
-struct StoreAway : StoreError {
-  using StoreError::StoreError;
+// The engine as a whole failed, which says nothing about any one record: a list must fail with it rather than leave a record out.
+struct EngineFault : StoreError {
+  explicit EngineFault(const std::string& text) : EngineFault(text, text) {}
+  // `text`, which is what(), is for the operator, and may name the store's place; `for_client` does not.
+  EngineFault(const std::string& text, std::string for_client) : StoreError(text), client_text(std::move(for_client)) {}
+  std::string client_text;
+};
+
+// The store cannot be reached, or ended a statement early. Nothing was stored, and a retry may soon succeed.
+struct StoreAway : EngineFault {
+  using EngineFault::EngineFault;
 };
 
 }  // namespace runwarden::store

@@ -36,7 +36,8 @@ struct StoreListener {
   std::function<void(const ClockGuard::LastUse&)> on_last_use;  // once, while it opens, before anything in it uses the clock
   // Once: the writes in progress are in doubt, and get no answer. The process must end.
   Text on_fatal;
-  Text on_fault;                                       // a job between writes failed, or the callback of a write did
+  Text on_fault;     // a job between writes failed, or the callback of a write did, or a database refused to read
+  Text on_rejected;  // a database rejected a write, or takes none for now though it can be reached: why
   std::function<void(const CommitReport&)> on_commit;  // before the answers; without the canary
 };
 

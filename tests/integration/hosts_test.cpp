@@ -279,6 +279,38 @@ TEST_F(Hosts, LinesThatComeWhileTheDatabaseIsAway_AreRefusedUntilLater) {
   EXPECT_THAT(host.log_text(), Not(HasSubstr("\"line_failed\"")));
 }
 
+TEST_F(Hosts, ListThatTheDatabaseRefuses_IsNoListWithRecordsMissing) {
+  ServiceProcess& host = add_host();
+  const std::string key = host.make_key();
+  ASSERT_EQ(host.post("/v1/ingest/runs", key, failing_run("a")).status, 201);
+  auto admin = server().admin(database_);
+  admin.script("ALTER TABLE runwarden.review RENAME TO elsewhere");
+  const HttpAnswer refused = host.get("/v1/runs", key);
+  EXPECT_EQ(refused.status, 500) << refused.body;
+  EXPECT_THAT(refused.body, Not(HasSubstr("review"))) << "the database's words are for the log";
+  EXPECT_TRUE(host.wait_for_log("\"store_fault\""));
+  admin.script("ALTER TABLE runwarden.elsewhere RENAME TO review");
+  EXPECT_EQ(listed(host, key, "runs", "runId"), (std::map<std::string, int>{{"a", 1}}));
+}
+
+TEST_F(Hosts, ReadThatTheDatabaseCancels_IsRefusedUntilLater) {
+  ServiceProcess& host = add_host();
+  const std::string key = host.make_key();
+  ASSERT_EQ(host.post("/v1/ingest/runs", key, failing_run("a")).status, 201);
+  auto admin = server().admin(database_);
+  admin.script("BEGIN; LOCK TABLE runwarden.failure, runwarden.run IN ACCESS EXCLUSIVE MODE");
+  auto answer = std::async(std::launch::async, [&] { return host.get("/v1/runs", key); });
+  auto canceling = server().admin(database_);
+  while (answer.wait_for(std::chrono::milliseconds(10)) != std::future_status::ready) {
+    canceling.query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'");
+  }
+  admin.script("COMMIT");
+  const HttpAnswer refused = answer.get();
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_FALSE(refused.header("retry-after").empty());
+  EXPECT_EQ(host.get("/v1/runs", key).status, 200);
+}
+
 TEST_F(Hosts, Commands_WorkBesideTheServicesOrSayWhatToUse) {
   ServiceProcess& host = add_host();
   const std::string key = host.make_key();

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 #include "store/postgres/fault.h"
@@ -33,10 +34,12 @@ PgFault fault_of(const PGresult* result) {
   return {kind_of(state), state, told + " [" + state + "]"};
 }
 
-std::string first_line(const char* text) {
-  std::string line(text == nullptr ? "" : text);
-  while (!line.empty() && line.back() == '\n') line.pop_back();
-  std::replace(line.begin(), line.end(), '\n', ' ');
+// libpq breaks its texts into lines, and indents them. Those that quote one go on after it, so it ends without a full stop.
+std::string one_line(const char* text) {
+  std::istringstream words(text == nullptr ? "" : text);
+  std::string line;
+  for (std::string word; words >> word;) line += (line.empty() ? "" : " ") + word;
+  if (line.ends_with('.')) line.pop_back();
   return line;
 }
 
@@ -80,7 +83,7 @@ Connection::Connection(const ConnectSettings& settings) : settings_(settings) {
   connection_.reset(PQconnectdbParams(names.data(), values.data(), 1));
   if (!connection_) throw PgFault(PgFault::Kind::lost, {}, "out of memory for a connection");
   if (PQstatus(connection_.get()) != CONNECTION_OK) {
-    const std::string why = first_line(PQerrorMessage(connection_.get()));
+    const std::string why = one_line(PQerrorMessage(connection_.get()));
     throw CannotConnect(PgFault::Kind::lost, {}, why + certificate_remedy(why));
   }
   want_utf8();
@@ -103,7 +106,7 @@ SteadyClock::time_point Connection::deadline() const { return SteadyClock::now()
 
 void Connection::lose(const std::string& what) {
   lost_ = true;
-  std::string text = connection_ ? first_line(PQerrorMessage(connection_.get())) : std::string();
+  std::string text = connection_ ? one_line(PQerrorMessage(connection_.get())) : std::string();
   if (text.empty()) text = what;
   throw PgFault(PgFault::Kind::lost, {}, text);
 }
@@ -225,7 +228,7 @@ std::vector<Rows> Connection::run(std::span<const Statement> statements) {
   if (PQstatus(connection_.get()) == CONNECTION_BAD) {
     lost_ = true;
     throw PgFault(PgFault::Kind::lost, fault ? fault->sqlstate : std::string(),
-                  fault ? fault->what() : first_line(PQerrorMessage(connection_.get())));
+                  fault ? fault->what() : one_line(PQerrorMessage(connection_.get())));
   }
   if (PGresult* const sync = next_result(until)) PQclear(sync);
   if (PQexitPipelineMode(connection_.get()) == 0) lose("the connection is still in use");

@@ -182,6 +182,7 @@ Engine::Engine(const PostgresSettings& settings, const Clock& clock, Role role)
       opinions_({pool_, [this] { return next_seq(); }, settings.store.listener.on_unreadable}),
       ledger_({pool_, settings.connect, reads_, *time_, [this] { return next_seq(); }, settings.store.max_pending_messages}) {
   pool_.give_up_when([this] { return watch_.is_stale(); });
+  pool_.report_to(settings.store.listener.on_fault);
   const StoreListener& listener = settings.store.listener;
   if (settings.time == DatabaseClock::Source::database && listener.on_shared_clock) listener.on_shared_clock(time_);
   if (listener.on_last_use) listener.on_last_use(duties_.last_use());

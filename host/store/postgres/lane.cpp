@@ -91,15 +91,19 @@ std::vector<WriteResult> Lane::commit(std::span<const SealedWrite> batch) {
 void Lane::commit_range(std::span<const SealedWrite> batch, std::span<WriteResult> results) {
   if (batch.empty()) return;
   std::string why;
+  std::string client_why;
   try {
     commit_whole(batch, results);
     return;
-  } catch (const std::exception& fault) {  // PostgreSQL's, an unreadable value or lack of memory: nothing was committed
+  } catch (const PgFault& fault) {  // nothing was committed
     why = fault.what();
+    client_why = fault.kind == PgFault::Kind::data ? why : client_text(fault);
+  } catch (const std::exception& fault) {  // an unreadable value or lack of memory: nothing was committed
+    why = client_why = fault.what();
   }
   if (batch.size() == 1) {
-    if (setup_.settings.store.listener.on_unreadable) setup_.settings.store.listener.on_unreadable("the database rejected a write: " + why);
-    results.front() = {Outcome::unavailable, {}, "the database rejected this write, and nothing was stored: " + why};
+    note_rejected("the database rejected a write, which was not stored: " + why);
+    results.front() = {Outcome::unavailable, {}, "the database rejected this write, and nothing was stored: " + client_why};
     return;
   }
   const std::size_t half = batch.size() / 2;
@@ -125,7 +129,11 @@ void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResul
     switch (tried.status) {
       case Attempt::CommitStatus::committed: return;
       case Attempt::CommitStatus::in_doubt: return all(Outcome::in_doubt, tried.why);
-      case Attempt::CommitStatus::away: note_away(tried.why); return all(Outcome::away, refusal_text(tried.why));
+      case Attempt::CommitStatus::away:
+        // Of a database that cannot be reached the watch reports.
+        if (!away_ && !tried.cause.empty()) note_rejected(tried.why + ", so nothing is stored for now: " + tried.cause);
+        note_away(tried.why);
+        return all(Outcome::away, refusal_text(tried.why));
       case Attempt::CommitStatus::lost:
         // It may have been lost while idle, which says nothing about the server.
         if (reconnected) {
@@ -135,7 +143,7 @@ void Lane::commit_whole(std::span<const SealedWrite> batch, std::span<WriteResul
         reconnected = true;
         break;
       case Attempt::CommitStatus::again:
-        if (tries >= kMostTries) return all(Outcome::away, refusal_text("too many concurrent writes of the same rows: " + tried.why));
+        if (tries >= kMostTries) return all(Outcome::away, refusal_text("too many concurrent writes of the same rows"));
         note_retry(tried.sqlstate);
         wait_before_retry(tries);
         break;
@@ -150,7 +158,7 @@ Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<Write
     if (!connection_) connect();
   } catch (const PgFault& fault) {
     connection_.reset();
-    return {CommitStatus::away, away_text(fault)};
+    return away(fault);
   }
   Batch work(batch, results, next_rules());
   bool commit_sent = false;
@@ -167,7 +175,7 @@ Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<Write
   } catch (const PgFault& fault) {
     if (fault.kind == PgFault::Kind::lost) {
       connection_.reset();
-      return commit_sent ? settled(work, fault.what()) : Attempt{CommitStatus::lost, away_text(fault)};
+      return commit_sent ? settled(work, client_text(fault)) : Attempt{CommitStatus::lost, client_text(fault)};
     }
     return refused(work, fault);
   } catch (const std::exception& fault) {
@@ -176,7 +184,7 @@ Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<Write
       throw;
     }
     connection_.reset();
-    return settled(work, fault.what());
+    return settled(work, "the answer to COMMIT could not be read");
   }
 }
 
@@ -207,6 +215,11 @@ Lane::Attempt Lane::send_commit(const Batch& batch, std::span<const Connection::
   return {Attempt::CommitStatus::committed, {}};
 }
 
+Lane::Attempt Lane::away(const PgFault& fault) {
+  const bool reached = fault.kind == PgFault::Kind::away;
+  return {Attempt::CommitStatus::away, client_text(fault), {}, reached ? fault.what() : std::string()};
+}
+
 // Throws the fault again if a retry cannot help.
 Lane::Attempt Lane::refused(const Batch& batch, const PgFault& fault) {
   using CommitStatus = Attempt::CommitStatus;
@@ -215,7 +228,7 @@ Lane::Attempt Lane::refused(const Batch& batch, const PgFault& fault) {
   if (fence_failed(fault) || fault.kind == PgFault::Kind::again) return {CommitStatus::again, fault.what(), fault.sqlstate};
   if (fault.kind == PgFault::Kind::away) {
     connection_.reset();
-    return {CommitStatus::away, away_text(fault)};
+    return away(fault);
   }
   if (fault.kind == PgFault::Kind::no_part) return make_days(batch, fault);
   throw fault;
@@ -236,8 +249,8 @@ Lane::Attempt Lane::make_days(const Batch& batch, const PgFault& missing) {
     return {Attempt::CommitStatus::again, missing.what()};
   } catch (const PgFault& fault) {
     if (connection_) end_transaction();
-    if (fault.kind == PgFault::Kind::lost) return {Attempt::CommitStatus::lost, away_text(fault)};
-    if (fault.kind == PgFault::Kind::away) return {Attempt::CommitStatus::away, away_text(fault)};
+    if (fault.kind == PgFault::Kind::lost) return {Attempt::CommitStatus::lost, client_text(fault)};
+    if (fault.kind == PgFault::Kind::away) return away(fault);
     return {Attempt::CommitStatus::again, fault.what()};
   }
 }
@@ -288,7 +301,7 @@ Lane::Attempt Lane::settled(const Batch& batch, const std::string& why) {
       note_committed(batch, 0);
       return {CommitStatus::committed, {}};
     } catch (const PgFault& fault) {
-      last = away_text(fault);
+      last = client_text(fault);
     }
     if (steady_clock::now() >= until) break;
     in_doubt_ = true;
@@ -304,6 +317,11 @@ Lane::Attempt Lane::settled(const Batch& batch, const std::string& why) {
   ++doubts_left_;
   note_away(last);
   return {CommitStatus::in_doubt, last};
+}
+
+void Lane::note_rejected(const std::string& why) {
+  const auto& listener = setup_.settings.store.listener.on_rejected;
+  if (listener) listener(why);
 }
 
 void Lane::note_retry(const std::string& sqlstate) {

@@ -73,8 +73,9 @@ class Lane final : public WriteQueue, private BatchWriter {
     // away: the server takes no writes. lost: the connection was lost before COMMIT was sent. again: a retry may succeed.
     enum class CommitStatus : std::uint8_t { committed, again, lost, away, in_doubt };
     CommitStatus status = CommitStatus::committed;
-    std::string why;
+    std::string why;            // for clients
     std::string sqlstate = {};  // of `again`, if the server sent one
+    std::string cause = {};     // of `away`: the server's words, if it could be reached
   };
 
   SealedWrite seal(Write write) override;
@@ -86,6 +87,7 @@ class Lane final : public WriteQueue, private BatchWriter {
   Attempt try_once(std::span<const SealedWrite> batch, std::span<WriteResult> results);
   BatchRules next_rules();
   Attempt send_commit(const Batch& batch, std::span<const Connection::Statement> last);
+  static Attempt away(const PgFault& fault);
   Attempt refused(const Batch& batch, const PgFault& fault);
   Attempt settled(const Batch& batch, const std::string& why);
   Attempt make_days(const Batch& batch, const PgFault& missing);
@@ -93,6 +95,7 @@ class Lane final : public WriteQueue, private BatchWriter {
   void end_transaction();
   void note_committed(const Batch& batch, std::int64_t policies_version);
   void note_away(const std::string& why);
+  void note_rejected(const std::string& why);
   void note_retry(const std::string& sqlstate);
   static void wait_before_retry(int tries);
 

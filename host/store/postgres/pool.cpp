@@ -6,6 +6,7 @@ namespace runwarden::store::postgres {
 namespace {
 
 constexpr std::chrono::milliseconds kPatience{1000};
+constexpr std::chrono::seconds kBetweenReports{10};
 
 }  // namespace
 
@@ -33,8 +34,30 @@ Pool::Lease::Lease(Pool& of) : pool(of), connection(of.take()) {}
 Pool::Lease::~Lease() { pool.give_back(std::move(connection)); }
 
 void Pool::throw_as_store_error(const PgFault& fault) {
-  if (fault.kind == PgFault::Kind::lost || fault.kind == PgFault::Kind::away) throw StoreAway(away_text(fault));
-  throw StoreError(std::string("the database reported an error: ") + fault.what());
+  const std::string text = operator_text(fault);
+  if (fault.kind != PgFault::Kind::lost) report(text);
+  using Kind = PgFault::Kind;
+  if (fault.kind == Kind::lost || fault.kind == Kind::away || fault.kind == Kind::again) throw StoreAway(text, client_text(fault));
+  throw EngineFault(text, client_text(fault));
+}
+
+// A lost connection is the watch's to report. Other faults may come with every request, so the same one is reported now and then.
+void Pool::report(const std::string& text) {
+  const auto now = std::chrono::steady_clock::now();
+  std::function<void(const std::string&)> to;
+  {
+    const MutexLock lock(mutex_);
+    if (text == reported_ && now - reported_at_ < kBetweenReports) return;
+    reported_ = text;
+    reported_at_ = now;
+    to = report_to_;
+  }
+  if (to) to(text);
+}
+
+void Pool::report_to(std::function<void(const std::string& text)> listener) {
+  const MutexLock lock(mutex_);
+  report_to_ = std::move(listener);
 }
 
 std::unique_ptr<Connection> Pool::take() {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/mutex.h"
@@ -23,12 +24,16 @@ class Pool {
   // Once it returns true, no call waits for an answer or opens a connection: calls throw StoreAway. It must outlive the use of the pool.
   void give_up_when(std::function<bool()> given_up);
 
+  // Gets the faults that the server reports, in the operator's words. It must outlive the use of the pool.
+  void report_to(std::function<void(const std::string& text)> listener);
+
   // Opens all connections, so that none has to be opened when file descriptors run out. Stops at the first failure.
   void open_all();
 
   // Passes a connection to `use`: waits at most kPatience for a free one, and opens it if none is idle. Exceptions go on to the caller,
   // after an open transaction was ended; a lost connection is not used again. A connection lost while idle is not the caller's fault, so a
-  // read is then tried once more on a fresh one. Throws StoreAway if the database cannot be reached, and StoreError for any other PgFault.
+  // read is then tried once more on a fresh one. Throws StoreAway if the database cannot be reached or a retry may succeed, and EngineFault
+  // for any other PgFault.
   template <class Use>
   auto read(Use use) -> decltype(use(std::declval<Connection&>())) {
     const WorkPool::BlockingScope blocking;
@@ -72,7 +77,8 @@ class Pool {
   };
   std::unique_ptr<Connection> take();
   void give_back(std::unique_ptr<Connection> connection);
-  [[noreturn]] static void throw_as_store_error(const PgFault& fault);
+  [[noreturn]] void throw_as_store_error(const PgFault& fault);
+  void report(const std::string& text);
 
   const ConnectSettings settings_;
   const std::size_t most_;
@@ -81,6 +87,9 @@ class Pool {
   std::vector<std::unique_ptr<Connection>> idle_ RW_GUARDED_BY(mutex_);
   std::size_t taken_ RW_GUARDED_BY(mutex_) = 0;
   std::function<bool()> given_up_ RW_GUARDED_BY(mutex_);
+  std::function<void(const std::string&)> report_to_ RW_GUARDED_BY(mutex_);
+  std::string reported_ RW_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point reported_at_ RW_GUARDED_BY(mutex_);
 };
 
 }  // namespace runwarden::store::postgres

@@ -125,6 +125,7 @@ SpaceStatus Watch::space() const {
   const MutexLock lock(mutex_);
   room.refusing = room.away = !refusal_.empty();
   room.reason = refusal_;
+  room.cause = refusal_cause_;
   return room;
 }
 
@@ -134,9 +135,10 @@ Status Watch::writable() const {
   return Nothing{};
 }
 
-void Watch::set_refusal(std::string why) {
+void Watch::set_refusal(std::string why, std::string cause) {
   const MutexLock lock(mutex_);
   refusal_ = std::move(why);
+  refusal_cause_ = std::move(cause);
 }
 
 void Watch::work() {
@@ -167,7 +169,7 @@ bool Watch::try_look() {
     connection_.reset();
     server_due_ = {};
     if (since != Steady::time_point()) away_ms_ += std::chrono::duration_cast<std::chrono::milliseconds>(Steady::now() - since).count();
-    set_refusal(away_text(fault));
+    set_refusal(client_text(fault), fault.what());
     return false;
   }
 }
@@ -231,7 +233,7 @@ void Watch::send_heartbeat() {
     } catch (const PgFault& fault) {
       if (connection_->lost()) throw;
       connection_->rollback();
-      set_refusal(away_text(fault));
+      set_refusal(client_text(fault), fault.what());
     }
   }
   const Rows hosts = connection_->query(kHosts, std::move(Params().i64(now_ms - kHostGoneMs)));

@@ -88,7 +88,7 @@ class Watch {
   void announce_shutdown();
   void look_at_server();
   void look_at_size();
-  void set_refusal(std::string why);
+  void set_refusal(std::string why, std::string cause = {});
 
   const WatchRules rules_;
   DatabaseClock& clock_;
@@ -114,7 +114,8 @@ class Watch {
   mutable Mutex mutex_;
   CondVar wake_;
   Server server_ RW_GUARDED_BY(mutex_);
-  std::string refusal_ RW_GUARDED_BY(mutex_);  // why nothing can be written now; empty: writes are possible
+  std::string refusal_cause_ RW_GUARDED_BY(mutex_);  // SpaceStatus::cause
+  std::string refusal_ RW_GUARDED_BY(mutex_);        // why nothing can be written now; empty: writes are possible
   Waiters waiters_ RW_GUARDED_BY(mutex_);
   bool stopping_ RW_GUARDED_BY(mutex_) = false;
   std::thread thread_;

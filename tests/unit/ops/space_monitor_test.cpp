@@ -11,18 +11,22 @@
 namespace runwarden::ops {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 class SpaceOfAStore final : public store::Capacity {
  public:
   store::SpaceStatus space() override {
     ++looks;
     if (unreadable) throw store::StoreError("cannot be read");
-    store::SpaceStatus room{60 << 20, 64 << 20, 64 << 20, full || away, {}, away};
+    store::SpaceStatus room{60 << 20, 64 << 20, 64 << 20, full || away, {}, away, {}};
     if (full) room.reason = "the disk is full; free some of it";
-    if (away) room.reason = "the database is unreachable: connection refused";
+    if (away) room.reason = "the database is unreachable";
+    if (away) room.cause = "connection refused";
     return room;
   }
   Status writable() override { return Nothing{}; }
@@ -76,7 +80,7 @@ TEST_F(SpaceMonitorTest, WhenItGoesAway_AndComesBack_SaysEachOnce_AndNothingOfRo
   store.away = true;
   ticks(30);
   ASSERT_THAT(events, ElementsAre("store_away"));
-  EXPECT_THAT(texts[0], HasSubstr("the database is unreachable: connection refused"));
+  EXPECT_THAT(texts[0], AllOf(StartsWith("the database is unreachable. "), EndsWith("connection refused")));
   store.away = false;
   ticks(30);
   EXPECT_THAT(events, ElementsAre("store_away", "store_back"));

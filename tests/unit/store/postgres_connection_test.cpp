@@ -125,6 +125,49 @@ TEST_F(PostgresConnectionTest, PoolAfterACut_ReadsOnAFreshConnection) {
   EXPECT_EQ(pool.read(one), 1);
 }
 
+// The server's words name tables, and may name the server's place: they are for the log.
+TEST_F(PostgresConnectionTest, FaultOfTheServer_IsNoFaultOfARecord_AndIsReportedToTheOperatorOnly) {
+  Pool pool(settings_, 2);
+  std::vector<std::string> reported;
+  pool.report_to([&](const std::string& text) { reported.push_back(text); });
+  for (int i = 0; i < 3; ++i) {
+    try {
+      pool.read([](Connection& connection) { return connection.query("SELECT * FROM runwarden.nowhere"); });
+      ADD_FAILURE();
+    } catch (const StoreAway&) {
+      ADD_FAILURE() << "a retry cannot help";
+    } catch (const EngineFault& fault) {
+      EXPECT_EQ(fault.client_text, "the database reported an error (SQLSTATE 42P01)");
+    }
+  }
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_THAT(reported[0], ::testing::HasSubstr("runwarden.nowhere"));
+}
+
+TEST_F(PostgresConnectionTest, CanceledRead_IsWorthARetry) {
+  Pool pool(settings_, 2);
+  const auto canceled = [&] {
+    pool.read([](Connection& connection) {
+      connection.script("BEGIN; SET LOCAL statement_timeout = 1");
+      return connection.query("SELECT pg_sleep(10)");
+    });
+  };
+  EXPECT_THROW(canceled(), StoreAway);
+  EXPECT_EQ(pool.read([](Connection& connection) { return connection.query("SELECT 1").number(0, 0); }), 1);
+}
+
+TEST_F(PostgresConnectionTest, FaultOfAConnect_IsOneLine_AndNamesNoPlaceToClients) {
+  settings_.dsn = "host=/nowhere/at/all dbname=d";
+  try {
+    Connection connection(settings_);
+    FAIL();
+  } catch (const PgFault& fault) {
+    EXPECT_THAT(operator_text(fault), ::testing::HasSubstr("/nowhere/at/all"));
+    EXPECT_EQ(operator_text(fault).find_first_of("\t\n"), std::string::npos) << operator_text(fault);
+    EXPECT_EQ(client_text(fault), "the database is unreachable");
+  }
+}
+
 TEST_F(PostgresConnectionTest, Schema_IsMadeOnceAndRecognised) {
   Connection connection(settings_);
   EXPECT_FALSE(check_schema(connection).ok());

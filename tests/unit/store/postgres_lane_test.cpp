@@ -31,7 +31,10 @@ using Outcome = WriteResult::Outcome;
 using model::Resolution;
 using test::PostgresProxy;
 using test::PostgresServer;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
 
 const std::string kCommit("COMMIT\0", 7);  // not the isolation level
 
@@ -52,6 +55,8 @@ class Host {
     setup.start = start_;
     setup.host = "host";
     setup.next_seq = [this] { return next_seq(); };
+    setup.settings.store.listener.on_unreadable = [](const std::string& text) { ADD_FAILURE() << text; };
+    setup.settings.store.listener.on_rejected = [this](const std::string& text) { rejected_.push_back(text); };
     lane_.emplace(std::move(setup), clock_, time_, claims_->rules());
   }
 
@@ -60,6 +65,8 @@ class Host {
   Lane& lane() { return *lane_; }
   OpenRunClaims& claims() { return *claims_; }
   std::int64_t start() const { return start_; }
+  // The reports of rejected writes; for use between commits.
+  const std::vector<std::string>& rejected() const { return rejected_; }
 
   std::future<WriteResult> submit(Write write) {
     const auto told = std::make_shared<std::promise<WriteResult>>();
@@ -94,6 +101,7 @@ class Host {
   Pool pool_;
   std::int64_t start_ = 0;
   std::atomic<std::uint64_t> seq_{0};
+  std::vector<std::string> rejected_;
   std::optional<OpenRunClaims> claims_;
   std::optional<Lane> lane_;
 };
@@ -113,6 +121,16 @@ class PostgresLaneTest : public ::testing::Test {
     const Rows rows = connection.query(sql);
     if (rows.empty() || rows.is_null(0, 0)) throw std::runtime_error("nothing is answered to " + sql);
     return rows.number(0, 0);
+  }
+  // From then on each new run is refused with that SQLSTATE.
+  void refuse_runs(const std::string& state) {
+    Connection connection(direct_);
+    connection.script(
+        "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'on the socket /there'"
+        " USING ERRCODE = '" +
+        state +
+        "'; END $$; CREATE TRIGGER refuse BEFORE INSERT ON runwarden.run FOR EACH ROW"
+        " EXECUTE FUNCTION refuse()");
   }
   std::int64_t runs() { return number("SELECT count(*) FROM runwarden.run"); }
 
@@ -388,6 +406,28 @@ TEST_F(PostgresLaneTest, WriteThatTheDatabaseCannotHold_IsLeftOutAlone) {
   EXPECT_EQ(runs(), 2);
 }
 
+TEST_F(PostgresLaneTest, WritesThatTheDatabaseRejects_AreReportedAsSuchEach) {
+  const auto one = host();
+  refuse_runs("42501");
+  const auto results = one->commit_together({sample_run(kTenant, one->new_key(), "a"), sample_run(kTenant, one->new_key(), "b")});
+  for (const WriteResult& result : results) {
+    EXPECT_EQ(result.outcome, Outcome::unavailable);
+    EXPECT_THAT(result.detail, AllOf(HasSubstr("42501"), Not(HasSubstr("/there"))));
+  }
+  EXPECT_THAT(one->rejected(), ElementsAre(HasSubstr("/there"), HasSubstr("/there")));
+}
+
+TEST_F(PostgresLaneTest, CanceledWrites_AreRefusedUntilLater_AndReportedOnce) {
+  const auto one = host();
+  refuse_runs("57014");
+  for (int i = 0; i < 3; ++i) {
+    const WriteResult refused = one->commit(sample_run(kTenant, one->new_key(), "a"));
+    EXPECT_EQ(refused.outcome, Outcome::away);
+    EXPECT_THAT(refused.detail, AllOf(HasSubstr("canceled"), HasSubstr("retry"), Not(HasSubstr("/there"))));
+  }
+  EXPECT_THAT(one->rejected(), ElementsAre(HasSubstr("/there")));
+}
+
 TEST_F(PostgresLaneTest, HostsThatRace_StoreEachRunAndEachIdentityOnce) {
   std::vector<std::unique_ptr<Host>> hosts;
   for (int i = 0; i < 3; ++i) hosts.push_back(host());
@@ -511,6 +551,7 @@ INSTANTIATE_TEST_SUITE_P(Faults, PostgresStatementTest,
                          ::testing::Values(StatementFault{"terminated", "PERFORM pg_terminate_backend(pg_backend_pid())", Outcome::stored},
                                            StatementFault{"serialization", "RAISE EXCEPTION USING ERRCODE = '40001'", Outcome::stored},
                                            StatementFault{"deadlock", "RAISE EXCEPTION USING ERRCODE = '40P01'", Outcome::stored},
+                                           StatementFault{"canceled", "RAISE EXCEPTION USING ERRCODE = '57014'", Outcome::away},
                                            StatementFault{"full", "RAISE EXCEPTION USING ERRCODE = '53100'", Outcome::away}),
                          [](const auto& fault) { return std::string(fault.param.name); });
 

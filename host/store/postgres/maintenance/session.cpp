@@ -20,7 +20,7 @@ Error error_of(const PgFault& fault) {
   if (dynamic_cast<const CannotConnect*>(&fault) != nullptr) return unavailable("store: cannot use the database of store.dsn: " + said);
   switch (fault.kind) {
     case PgFault::Kind::lost: return unavailable("store: the connection to the database was lost: " + said + "; try again");
-    case PgFault::Kind::away: return unavailable("store: " + away_text(fault) + "; try again when it does");
+    case PgFault::Kind::away: return unavailable("store: " + operator_text(fault) + "; try again later");
     case PgFault::Kind::again: return unavailable("store: a concurrent transaction interfered: " + said + "; try again");
     default: return unavailable("store: the database reported an error: " + said);
   }
