@@ -310,6 +310,7 @@ void Service::tick() {
   log_.wake();
   detectors_.look();
   pool_->post([this](std::size_t) { ingest_->resolver.poke(); });
+  ingest_->events.poke();
   canary_->tick();
   housekeeping_->tick();
   review_gauges_->tick();
@@ -329,6 +330,7 @@ void Service::stop() {
   status_.change_watch([this](std::int64_t ms) { return queue_->is_progressing(ms) ? std::string() : "the writer thread"; });
   if (api_) api_->drain();
   ticker_.reset();
+  if (ingest_) ingest_->events.stop();
   if (dispatcher_) dispatcher_->stop();
   if (second_opinion_) second_opinion_->stop();
   // The pool object outlives the writer, which may still post to it.

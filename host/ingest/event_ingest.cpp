@@ -16,6 +16,7 @@ namespace runwarden::ingest {
 namespace {
 
 constexpr std::uint64_t kSmallAnswerBytes = 64 * 1024;  // larger ones count as reads
+constexpr std::int64_t kLongestWaitMs = kLeaseMs + 1'000;  // for another host
 constexpr int kOpenRunsRetryS = 5;                      // clients or buffer.idle_timeout end runs all the time
 
 // Without an eventId or an Idempotency-Key, a retry cannot be distinguished from new events.
@@ -64,6 +65,7 @@ struct EventIngest::Job {
   model::Digest content{};
   IngestAnswer::Kind kind = IngestAnswer::Kind::created;  // of the answer; replayed if the request was answered before
   std::vector<Warning> warnings;
+  std::int64_t looks_until_ns = 0;  // for the result of another host; 0: it has not looked yet
 
   // Called once. Releases the keys so that waiting requests continue even if the job is still referenced.
   void tell(IngestAnswer what_came_of_it) {
@@ -205,6 +207,7 @@ void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const
   } catch (const store::StoreAway&) {
     at_once = open_answer(*job, buffered);
   }
+  if (!claim && !at_once) return look_again_later(job, buffered);
   if (at_once) return job->tell(std::move(*at_once));
   parts_.resolver.resolve(worker, *claim, [this, job, buffered, upto = claim->upto](const Result<model::RunRecord>& run) {
     if (!run.ok()) return job->tell(open_answer(*job, buffered));  // the events are on disk; the run is ended later
@@ -221,9 +224,43 @@ void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const
   });
 }
 
+// A little longer than the other host's lease: if that host is gone, the run is claimed here afterwards.
+void EventIngest::look_again_later(const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
+  const std::int64_t now_ns = parts_.clock.monotonic_ns();
+  if (job->looks_until_ns == 0) job->looks_until_ns = now_ns + kLongestWaitMs * 1'000'000;
+  {
+    const MutexLock lock(mutex_);
+    if (!stopping_ && now_ns < job->looks_until_ns) return waiting_.push_back({job, buffered});
+  }
+  job->tell(open_answer(*job, buffered));
+}
+
+void EventIngest::poke() {
+  std::vector<Waiting> waiting;
+  {
+    const MutexLock lock(mutex_);
+    std::swap(waiting, waiting_);
+  }
+  for (Waiting& one : waiting) {
+    parts_.pool.post([this, one = std::move(one)](std::size_t worker) { end(worker, one.job, one.buffered); });
+  }
+}
+
+void EventIngest::stop() {
+  std::vector<Waiting> waiting;
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    std::swap(waiting, waiting_);
+  }
+  for (const Waiting& one : waiting) one.job->tell(open_answer(*one.job, one.buffered));
+}
+
 IngestAnswer EventIngest::open_answer(const Job& job, const store::Buffered& buffered) const {
   const store::BufferRules rules = parts_.resolver.rules();
-  const std::int64_t due_ms = std::min(buffered.buffer.last_ms + rules.idle_ms, buffered.buffer.first_ms + rules.max_age_ms);
+  std::int64_t due_ms = std::min(buffered.buffer.last_ms + rules.idle_ms, buffered.buffer.first_ms + rules.max_age_ms);
+  // A complete run is claimed already, or has been for a moment: at the latest it is taken up again when that lease ends.
+  if (buffered.ends) due_ms = std::min(due_ms, parts_.clock.wall_ms() + kLeaseMs);
   IngestAnswer answer;
   answer.kind = job.kind == IngestAnswer::Kind::replayed ? job.kind : IngestAnswer::Kind::buffered;
   answer.run_id = job.events.run_id;
@@ -254,13 +291,13 @@ IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffer
 }
 
 // Another host holds the claim, perhaps one that does not cover these events. Its result is the answer once it includes them.
-IngestAnswer EventIngest::as_ended_by_another(const Job& job, const store::Buffered& buffered) const {
+std::optional<IngestAnswer> EventIngest::as_ended_by_another(const Job& job, const store::Buffered& buffered) const {
   const auto head = parts_.store.run_head(job.request.tenant, job.events.run_id, std::nullopt);
   store::Buffered ended = buffered;
   if (head && head->state == model::RunState::open) {
     const bool in_previous =
         head->revision > buffered.revision && head->buffer && head->buffer->previous >= buffered.buffer.previous + buffered.buffer.events;
-    if (!in_previous) return open_answer(job, buffered);
+    if (!in_previous) return std::nullopt;
     ended.revision = head->revision - 1;
   } else if (head) {
     ended.revision = head->revision;

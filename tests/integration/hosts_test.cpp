@@ -311,6 +311,27 @@ TEST_F(Hosts, ReadThatTheDatabaseCancels_IsRefusedUntilLater) {
   EXPECT_EQ(host.get("/v1/runs", key).status, 200);
 }
 
+// Requests are told of equally on both: one is first, the others get its result.
+TEST_F(Hosts, EventsThatEndARunRacedOnTwoHosts_AreAnsweredWithItsEnd) {
+  for (int i = 0; i < 2; ++i) add_host();
+  const std::string key = hosts_[0]->make_key();
+  for (int round = 0; round < 5; ++round) {
+    const std::string body =
+        R"({"runId":"r)" + std::to_string(round) + R"(","final":true,"events":[{"type":"tool_call","eventId":"e","name":"t"}]})";
+    std::vector<std::future<HttpAnswer>> answers;
+    for (int i = 0; i < 6; ++i) {
+      answers.push_back(std::async(std::launch::async, [&, i] { return hosts_[i % 2]->post("/v1/ingest/events", key, body); }));
+    }
+    std::map<int, int> counts;
+    for (auto& answer : answers) {
+      const HttpAnswer one = answer.get();
+      ++counts[one.status];
+      EXPECT_EQ(json::parse(one.body)["state"], "resolved") << one.body;
+    }
+    EXPECT_EQ(counts, (std::map<int, int>{{200, 5}, {201, 1}}));
+  }
+}
+
 TEST_F(Hosts, Commands_WorkBesideTheServicesOrSayWhatToUse) {
   ServiceProcess& host = add_host();
   const std::string key = host.make_key();

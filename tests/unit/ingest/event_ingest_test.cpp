@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <future>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_text.h"
 #include "ingest/run_ingest.h"
 #include "store/open_store.h"
 #include "support/commit_together.h"
@@ -87,20 +89,29 @@ class EventIngestTest : public ::testing::Test {
   // What an event of the run "r" that ends it is answered with.
   IngestAnswer post_final(const std::string& id) { return post_events(event_of(id), std::nullopt); }
   IngestAnswer post_events(const std::string& events, std::optional<model::Digest> idempotency) {
-    return post(R"({"runId":"r","final":true,"events":[)" + events + "]}", idempotency);
+    return begin_events(events, idempotency).get();
   }
-  IngestAnswer post(const std::string& body, std::optional<model::Digest> idempotency) {
-    std::promise<IngestAnswer> answered;
-    pool_.post([&](std::size_t worker) {
+  IngestAnswer post(const std::string& body, std::optional<model::Digest> idempotency) { return begin(body, idempotency).get(); }
+  std::future<IngestAnswer> begin_events(const std::string& events, std::optional<model::Digest> idempotency = std::nullopt) {
+    return begin(R"({"runId":"r","final":true,"events":[)" + events + "]}", idempotency);
+  }
+  std::future<IngestAnswer> begin(const std::string& body, std::optional<model::Digest> idempotency) {
+    auto answered = std::make_shared<std::promise<IngestAnswer>>();
+    pool_.post([this, answered, body, idempotency](std::size_t worker) {
       IngestRequest request;
       request.tenant = kAcme;
       request.tenant_name = "acme";
       request.may_read = true;
       request.idempotency = idempotency;
       request.body = body;
-      events_.take(worker, std::move(request), [&](IngestAnswer answer) { answered.set_value(std::move(answer)); });
+      events_.take(worker, std::move(request), [answered](IngestAnswer answer) { answered->set_value(std::move(answer)); });
     });
-    return answered.get_future().get();
+    return answered->get_future();
+  }
+  // Has the ingest look for other hosts' results until it has one.
+  IngestAnswer poke_until_answered(std::future<IngestAnswer> answer) {
+    while (answer.wait_for(std::chrono::milliseconds(1)) != std::future_status::ready) events_.poke();
+    return answer.get();
   }
   // A whole run, step by step, as a line of a batch goes.
   IngestAnswer post_whole(const std::string& body) {
@@ -260,24 +271,60 @@ TEST_F(EventIngestTest, StoreThatGoesAwayBeforeAWholeRunIsStored_RefusesItUntilL
   EXPECT_EQ(post_whole(R"({"runId":"r"})").kind, Kind::created);
 }
 
-TEST_F(EventIngestTest, RunThatAnotherHostIsEnding_IsAnsweredAsOpen) {
+TEST_F(EventIngestTest, RunThatAnotherHostIsEnding_IsAnsweredWithItsResult) {
+  std::optional<store::Claim> claim;
+  int looks = 0;
+  buffer_.before_claim = [&] {
+    if (++looks == 1) claim = store_->claim_run(kAcme, store_->find_run(kAcme, "r")->key, model::Resolution::final, kLeaseMs);
+    if (looks == 3) end(*claim);
+  };
+  const IngestAnswer answer = poke_until_answered(begin_events(event_of("a")));
+  EXPECT_GE(looks, 3);
+  EXPECT_EQ(answer.kind, Kind::replayed) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"resolved")"));
+}
+
+TEST_F(EventIngestTest, RunWhoseOtherHostIsGone_IsEndedHereAfterTheLease) {
   claimed_by_another("a");
-  const IngestAnswer answer = post_final("b");
+  int looks = 0;
+  buffer_.before_claim = [&] {
+    if (++looks == 3) clock_.advance_ms(kLeaseMs + 1);
+  };
+  const IngestAnswer answer = poke_until_answered(begin_events(event_of("b")));
+  EXPECT_EQ(answer.kind, Kind::created) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"resolved")"));
+}
+
+TEST_F(EventIngestTest, RunThatAnotherHostEndsForLong_IsAnsweredAsOpenUntilItsLeaseEnds) {
+  const store::Claim claim = claimed_by_another("a");
+  buffer_.before_claim = [&] {
+    clock_.advance_ms(kLeaseMs / 2);
+    store_->renew({&claim, 1}, kLeaseMs);
+  };
+  const IngestAnswer answer = poke_until_answered(begin_events(event_of("b")));
   EXPECT_EQ(answer.kind, Kind::buffered) << answer.body;
   EXPECT_THAT(answer.body, HasSubstr(R"("state":"open","accepted":1)"));
+  EXPECT_THAT(answer.body, HasSubstr(R"("resolvesAt":")" + format_time(clock_.wall_ms() + kLeaseMs)));
+}
+
+TEST_F(EventIngestTest, RunThatAnotherHostIsEndingAtTheStop_IsAnsweredAsOpen) {
+  claimed_by_another("a");
+  events_.stop();
+  EXPECT_EQ(post_final("b").kind, Kind::buffered);
 }
 
 TEST_F(EventIngestTest, RevisionThatAnotherHostEndedWithoutTheseEvents_IsNoAnswerToThem) {
   const store::Claim claim = claimed_by_another("a");
+  std::optional<store::Claim> next;
   buffer_.before_claim = [&] {
+    if (next) return store_->release(*next);
     end(claim);
-    ASSERT_TRUE(store_->claim_run(kAcme, claim.run, model::Resolution::final, kLeaseMs)) << "the next revision, with what came meanwhile";
+    next = store_->claim_run(kAcme, claim.run, model::Resolution::final, kLeaseMs);
+    ASSERT_TRUE(next) << "the next revision, with what came meanwhile";
   };
-  const IngestAnswer answer = post_final("b");
-  EXPECT_EQ(answer.kind, Kind::buffered) << answer.body;
-  const auto run = store_->find_run(kAcme, "r");
-  EXPECT_EQ(run->state, model::RunState::open);
-  EXPECT_EQ(run->revision, 2u);
+  const IngestAnswer answer = poke_until_answered(begin_events(event_of("b")));
+  EXPECT_EQ(answer.kind, Kind::created) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("revision":2)"));
 }
 
 TEST_F(EventIngestTest, RevisionThatAnotherHostEndedWithTheseEvents_IsTheAnswer) {
