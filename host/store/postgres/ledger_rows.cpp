@@ -50,9 +50,10 @@ LedgerHead ledger_head_of(model::TenantId tenant, std::string_view body) {
 }
 
 std::optional<LedgerHead> LedgerRows::head() {
+  if (head_) return *head_;
   const Rows rows = connection_.query(kHead, std::move(Params().i32(column(tenant_))));
-  if (rows.empty()) return std::nullopt;
-  return ledger_head_of(tenant_, rows.bytes(0, 0));
+  head_ = rows.empty() ? std::nullopt : std::optional(ledger_head_of(tenant_, rows.bytes(0, 0)));
+  return *head_;
 }
 
 std::optional<LedgerRow> LedgerRows::row_of(std::uint64_t index) {
@@ -101,7 +102,7 @@ LedgerRecord LedgerRows::record_of(const Name& name, std::string_view body) cons
 
 std::optional<LedgerRecord> LedgerRows::record(ledger::Kind kind, std::string_view name) {
   const Name asked(kind, name);
-  if (const auto known = records_.find(asked); known != records_.end()) return known->second;
+  if (const auto known = records_.find(asked); known != records_.end()) return record_of(asked, known->second);
   const Rows rows = connection_.query(kRecord, std::move(Params().i32(column(tenant_)).i16(column(kind)).bytes(name)));
   if (rows.empty()) return std::nullopt;
   return record_of(asked, rows.bytes(0, 0));
@@ -115,28 +116,33 @@ std::optional<ledger::EntryLine::Content> LedgerRows::told(std::uint64_t index) 
 }
 
 void LedgerRows::expect(std::uint64_t from, std::uint64_t before) {
+  expected_from_ = from;
+  expected_before_ = std::min(before, from + kMostExpected);
   records_.clear();
   expected_.clear();
   runs_.clear();
   std::vector<std::int16_t> kinds;
   std::vector<std::string> names;
   std::optional<LedgerRow> row;
-  for (std::uint64_t index = from; index < std::min(before, from + kMostExpected); ++index) {
-    if (!row || !row->holds(index)) row = row_of(index);
-    if (!row) break;
-    const RecordName& name = row->names[index - row->first];
-    const ledger::Kind kind = row->entries[index - row->first].kind;
-    if (name.empty()) continue;
-    kinds.push_back(column(kind));
-    names.push_back(name);
-    if (kind == ledger::Kind::run) expected_.push_back(name);
+  try {
+    for (std::uint64_t index = from; index < expected_before_; ++index) {
+      if (!row || !row->holds(index)) row = row_of(index);
+      if (!row) break;
+      const RecordName& name = row->names[index - row->first];
+      const ledger::Kind kind = row->entries[index - row->first].kind;
+      if (name.empty()) continue;
+      kinds.push_back(column(kind));
+      names.push_back(name);
+      if (kind == ledger::Kind::run) expected_.push_back(name);
+    }
+  } catch (const StoreError&) {  // whoever asks for that row gets the fault
   }
   std::reverse(expected_.begin(), expected_.end());
   if (names.empty()) return;
   const Rows rows = connection_.query(kRecords, std::move(Params().i32(column(tenant_)).i16s(kinds).byteas(names)));
   for (std::size_t at = 0; at < rows.size(); ++at) {
     const Name name(static_cast<ledger::Kind>(rows.number(at, 0)), rows.bytes(at, 1));
-    records_.emplace(name, record_of(name, rows.bytes(at, 2)));
+    records_.emplace(name, rows.bytes(at, 2));
   }
 }
 

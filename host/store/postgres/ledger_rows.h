@@ -30,8 +30,10 @@ class LedgerRows final : public LedgerReader {
   std::optional<ledger::EntryLine::Content> told(std::uint64_t index) override;
   std::optional<EntryBody> body(ledger::Kind kind, std::string_view name, ledger::CameBy came) override;
 
-  // Call it before asking for these entries in order, with their bodies: what they need is then read together.
+  // Call it before asking for these entries in order, with their bodies: what the first few hundred of them need is then read together.
   void expect(std::uint64_t from, std::uint64_t before);
+  // Whether that was called for all of these.
+  bool expects(std::uint64_t from, std::uint64_t before) const { return from >= expected_from_ && before <= expected_before_; }
 
   // The latest revision of a run that has an entry; 1 if none has.
   std::uint32_t latest_revision(const model::RecordKey& run);
@@ -47,7 +49,10 @@ class LedgerRows final : public LedgerReader {
   model::TenantId tenant_;
   std::map<std::uint64_t, LedgerRow> rows_;  // those read last, by their first entry
   std::map<std::pair<unsigned, std::uint64_t>, ledger::Hash> subtrees_;
-  std::map<Name, LedgerRecord> records_;
+  std::optional<std::optional<LedgerHead>> head_;  // as it was read
+  std::uint64_t expected_from_ = 0;                // the entries that expect() has read
+  std::uint64_t expected_before_ = 0;
+  std::map<Name, std::string> records_;      // sealed
   std::vector<RecordName> expected_;         // runs, the next one last
   std::map<RecordName, std::string> runs_;   // sealed, read ahead
 };
