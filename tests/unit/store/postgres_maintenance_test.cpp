@@ -428,6 +428,21 @@ TEST_F(PostgresMaintenanceTest, Purge_DeletesWhatItCountsAndWhatThatOfAFolderDoe
   EXPECT_EQ(count("api_key"), 0);
 }
 
+TEST_F(PostgresMaintenanceTest, PurgeThatFailsHalfway_SaysWhatIsGone_AndGoesOnWhenRepeated) {
+  fill();
+  import(exported());
+  sql("CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no space' USING ERRCODE = '53100'; END $$");
+  sql("CREATE TRIGGER refuse BEFORE DELETE ON runwarden.policy_head FOR EACH ROW EXECUTE FUNCTION refuse()");
+  const auto failed = postgres::purge(settings_, maintenance(), {"acme", kEndMs});
+  ASSERT_FALSE(failed.ok());
+  EXPECT_THAT(failed.error().detail, HasSubstr("records were deleted before that"));
+  EXPECT_EQ(count("run WHERE tenant = 1"), 0);
+  sql("DROP TRIGGER refuse ON runwarden.policy_head");
+  const auto done = postgres::purge(settings_, maintenance(), {"acme", kEndMs});
+  ASSERT_TRUE(done.ok()) << done.error().detail;
+  EXPECT_EQ(count("policy_head WHERE tenant = 1"), 0);
+}
+
 TEST_F(PostgresMaintenanceTest, PurgeOfRecordsThatCannotBeRead_LeavesNothingBehind) {
   fill();
   import(exported());

@@ -72,7 +72,18 @@ class Purging {
   Purging(const ConnectSettings& connect, const MaintenanceContext& maintenance, const PurgeQuery& query)
       : context_(maintenance), query_(query), connect_(patient(connect)), session_(open_session(connect)), connection_(*session_) {}
 
-  Purged run() {
+  // An Error says what is gone already: each step is a transaction of its own.
+  Result<Purged> run() {
+    auto done = guarded([&]() -> Result<Purged> { return delete_what_is_asked(); });
+    const std::uint64_t gone = purged_.gone.total() + purged_.leftovers;
+    if (!done.ok() && gone > 0) {
+      done.error().detail +=
+          "; " + std::to_string(gone) + " records were deleted before that, for good: run the same purge again to delete the others";
+    }
+    return done;
+  }
+
+  Purged delete_what_is_asked() {
     const Retention retention = find_retention();
     PostgresSettings settings;
     settings.connect = connect_;
