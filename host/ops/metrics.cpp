@@ -83,12 +83,12 @@ struct Metrics::Families {
   Gauge& queue_depth = gauge(registry, "runwarden_commit_queue_records", "Records waiting for the writer");
   Gauge& queue_bytes = gauge(registry, "runwarden_commit_queue_bytes", "Bytes waiting for the writer");
   Histogram& commit_seconds = prometheus::BuildHistogram()
-                                  .Name("runwarden_commit_duration_seconds")
+                                  .Name("runwarden_store_commit_seconds")
                                   .Help("Time of a commit, flush included")
                                   .Register(registry)
                                   .Add({}, kSeconds);
   Histogram& commit_records =
-      prometheus::BuildHistogram().Name("runwarden_commit_records").Help("Records in a commit").Register(registry).Add({}, kBatch);
+      prometheus::BuildHistogram().Name("runwarden_store_batch_records").Help("Records in a commit").Register(registry).Add({}, kBatch);
   Gauge& store_used = gauge(registry, "runwarden_store_used_bytes", "Bytes of the store that hold records; of a database, its size");
   Family<Gauge>& store_map = prometheus::BuildGauge()
                                  .Name("runwarden_store_map_bytes")

@@ -32,7 +32,7 @@ TEST(Operations, WithoutAKey_HealthReadinessAndMetrics) {
   const HttpAnswer metrics = service.request(get_request("/metrics"));
   EXPECT_EQ(metrics.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
   for (const char* line : {"runwarden_http_requests_total{code=\"201\",route=\"/v1/ingest/runs\"} 1",
-                           "runwarden_detector_runs_total{detector=\"false_success\"", "runwarden_commit_records_count 1",
+                           "runwarden_detector_runs_total{detector=\"false_success\"", "runwarden_store_batch_records_count 1",
                            "runwarden_store_map_bytes 68719476736"}) {
     EXPECT_NE(metrics.body.find(line), std::string::npos) << line << "\n" << metrics.body;
   }

@@ -47,7 +47,7 @@ TEST(Readiness, TheCanaryIsInNoListCountOrMetric) {
   }
   const std::string page = metrics(service);
   EXPECT_THAT(page, Not(HasSubstr("runwarden_detector_runs_total{")));
-  EXPECT_THAT(page, HasSubstr("runwarden_commit_records_count 0"));
+  EXPECT_THAT(page, HasSubstr("runwarden_store_batch_records_count 0"));
   EXPECT_EQ(json::parse(service.cli({"keys", "list", "--json"}).out).size(), 1u) << "of no tenant of its own";
   const CommandResult nameless = service.cli({"keys", "create", "--tenant", ""});
   EXPECT_NE(nameless.exit_code, 0) << "nobody can have a key of the canary's tenant";
@@ -56,7 +56,7 @@ TEST(Readiness, TheCanaryIsInNoListCountOrMetric) {
   service.post("/v1/ingest/runs", key, R"({"runId":"mine"})");
   readyz(service);
   EXPECT_EQ(json::parse(service.get("/v1/runs", key).body)["items"].size(), 1u);
-  EXPECT_THAT(metrics(service), HasSubstr("runwarden_commit_records_count 1"));
+  EXPECT_THAT(metrics(service), HasSubstr("runwarden_store_batch_records_count 1"));
 }
 
 double gauge(const std::string& page, const std::string& name) {
