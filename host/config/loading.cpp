@@ -94,6 +94,10 @@ void read_buffer(const Node* node, Reading& reading, BufferSection& out) {
   section.duration("otlp_idle_timeout", kLifetime, out.otlp_idle_timeout_ms);
 }
 
+bool is_empty_mapping(const Node& node) {
+  return node.kind == Node::Kind::mapping && node.members.empty();
+}
+
 void read_store(const Node* node, Reading& reading, StoreSection& out) {
   Section section(node, "store", reading);
   section.choice("driver", {"lmdb", "postgres"}, out.driver);
@@ -111,6 +115,9 @@ void read_store(const Node* node, Reading& reading, StoreSection& out) {
   section.boolean("require_sync_standby", out.require_sync_standby);
   section.boolean("prepared", out.prepared);
   section.boolean("allow_plaintext", out.allow_plaintext);
+  // Its place is reserved for databases that share the tenants.
+  if (const Node* shards = section.take("shards"); shards && shards->kind != Node::Kind::null && !is_empty_mapping(*shards))
+    section.fault("shards", *shards, "an empty mapping, because shards are not in this version");
   if (const Node* driver = written(node, "driver"); driver && out.driver == "postgres" && out.dsn.empty())
     section.fault(
         "driver", *driver,

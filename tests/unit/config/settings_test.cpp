@@ -176,6 +176,9 @@ INSTANTIATE_TEST_SUITE_P(
                   "\"host=db.internal user=runwarden dbname=runwarden\", got \"postgres\""},
         FaultCase{"store: {driver: postgres, dsn: host=db, read_connections: 0}\n",
                   "config: store.read_connections (runwarden.yaml:1:59): expected an integer from 1 to 256, got 0"},
+        FaultCase{
+            "store: {shards: {east: host=db}}\n",
+            "config: store.shards (runwarden.yaml:1:17): expected an empty mapping, because shards are not in this version, got a mapping"},
         FaultCase{"store: {path: ''}\n", "config: store.path (runwarden.yaml:1:15): expected a folder, got \"\""},
         FaultCase{"store: {path: 5}\n",
                   "config: store.path (runwarden.yaml:1:15): expected text (in quotes if it looks like a number), got 5"},
