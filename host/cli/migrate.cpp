@@ -1,5 +1,6 @@
 // migrate.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "base/clock.h"
@@ -21,7 +22,15 @@ struct MigrateOptions {
 void print_json(Context& context, const store::SchemaStatus& schema) {
   std::string text;
   JsonWriter out(text);
-  out.begin_object().key("version").integer(schema.version).key("wanted").integer(schema.wanted).key("done").begin_array();
+  out.begin_object()
+      .key("version")
+      .integer(schema.version)
+      .key("wanted")
+      .integer(schema.wanted)
+      .key("required")
+      .integer(schema.required)
+      .key("done")
+      .begin_array();
   for (const store::SchemaStepStatus& step : schema.steps) {
     if (step.just_now) out.string(step.name);
   }
@@ -54,10 +63,18 @@ void print_text(Context& context, const store::SchemaStatus& schema, bool status
                   << ") was applied by another build, with a different text than this one's\n";
   }
   context.out << "schema " << schema.version << " of " << schema.wanted
-              << (schema.version < schema.wanted   ? "; run `runwarden migrate`"
-                  : schema.version > schema.wanted ? "; a newer runwarden created it"
-                                                   : "")
+              << (schema.version < schema.wanted    ? "; run `runwarden migrate`"
+                  : schema.required > schema.wanted ? "; it requires a newer runwarden than this one: upgrade this host"
+                  : schema.version > schema.wanted  ? "; a newer runwarden created it, which this one can use"
+                                                    : "")
               << "\n";
+}
+
+// Whether this program can use the schema as it is.
+bool fits(const store::SchemaStatus& schema) {
+  const bool changed =
+      std::any_of(schema.steps.begin(), schema.steps.end(), [](const store::SchemaStepStatus& step) { return step.changed; });
+  return schema.version >= schema.wanted && schema.required <= schema.wanted && !changed;
 }
 
 int migrate(Context& context, const MigrateOptions& options) {
@@ -74,7 +91,7 @@ int migrate(Context& context, const MigrateOptions& options) {
   if (!schema.ok()) return context.refuse(schema.error().detail);
   options.json ? print_json(context, *schema) : print_text(context, *schema, options.status);
   const int finished = context.finish();
-  return schema->version < schema->wanted ? kWanting : finished;
+  return fits(*schema) ? finished : kWanting;
 }
 
 }  // namespace
@@ -82,8 +99,8 @@ int migrate(Context& context, const MigrateOptions& options) {
 void add_migrate(CLI::App& app, Context& context) {
   CLI::App* command = app.add_subcommand("migrate", "Create or upgrade the schema of the database that hosts share");
   auto options = std::make_shared<MigrateOptions>();
-  command->add_flag("--status", options->status, "Only show the schema's version; exits with 1 if steps are missing");
-  command->add_flag("--json", options->json, "Print a JSON object: version, wanted, done, steps");
+  command->add_flag("--status", options->status, "Only show the schema's version; exits with 1 if this program cannot use it as it is");
+  command->add_flag("--json", options->json, "Print a JSON object: version, wanted, required, done, steps");
   command->footer(
       "Each step is one transaction and is applied exactly once, even if migrate runs again or twice at once. Hosts may keep running: a\n"
       "step only adds to the schema; what they no longer use is removed one release later. An empty database needs no migrate: serve and\n"

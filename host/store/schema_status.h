@@ -20,6 +20,7 @@ struct SchemaStepStatus {
 struct SchemaStatus {
   int version = 0;                      // of the database; 0: it has none
   int wanted = 0;                       // of this program
+  int required = 0;                     // what the database's schema requires a program to know; more than `wanted`: a newer program
   std::vector<SchemaStepStatus> steps;  // by version; steps applied by a later program come last
 };
 

@@ -51,10 +51,13 @@ double HostsTest::metric(const ServiceProcess& host, const std::string& name) {
   return at == std::string::npos ? -1 : std::strtod(text.c_str() + at + name.size() + 2, nullptr);
 }
 
-CommandResult HostsTest::with_config(const TempFolder& folder, const std::string& command, const std::string& store) {
+CommandResult HostsTest::with_config(const TempFolder& folder, const std::string& command, const std::string& store,
+                                     const std::vector<std::string>& more) {
   const std::string file = folder.write("runwarden.yaml", "server: {address: \"127.0.0.1:0\"}\nstore: {path: data, driver: postgres, " +
                                                               store + "}\ndetectors: {include: [], enabled: []}\n");
-  return run_command({runwarden_binary(), command, "--config", file});
+  std::vector<std::string> words{runwarden_binary(), command, "--config", file};
+  words.insert(words.end(), more.begin(), more.end());
+  return run_command(words);
 }
 
 std::map<std::string, int> HostsTest::listed(ServiceProcess& host, const std::string& key, const std::string& what, const std::string& id) {

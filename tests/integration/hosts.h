@@ -50,7 +50,8 @@ class HostsTest : public testing::Test {
     return true;
   }
   // What ends by itself: a command beside a configuration that no service runs with.
-  static CommandResult with_config(const TempFolder& folder, const std::string& command, const std::string& store);
+  static CommandResult with_config(const TempFolder& folder, const std::string& command, const std::string& store,
+                                   const std::vector<std::string>& more = {});
 
   // How many runs and failures a host lists, each id counted.
   std::map<std::string, int> listed(ServiceProcess& host, const std::string& key, const std::string& what, const std::string& id);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/digest.h"
 #include "integration/hosts.h"
 #include "store/postgres/schema.h"
 #include "support/preloaded.h"
@@ -411,6 +412,9 @@ TEST_F(Hosts, OlderSchema_IsRefusedUntilItIsRaised_AndANewerOneAltogether) {
   const TempFolder folder;
   const std::string place = "dsn: \"" + dsn() + "\"";
   connection.query("UPDATE runwarden.migration SET version = 1000, compatible = 1000 WHERE version = 1");
+  const CommandResult status = with_config(folder, "migrate", place, {"--status"});
+  EXPECT_EQ(status.exit_code, 1);
+  EXPECT_THAT(status.out, HasSubstr("upgrade this host"));
   for (const char* command : {"serve", "migrate", "check"}) {
     const CommandResult newer = with_config(folder, command, place);
     EXPECT_EQ(newer.exit_code, 1) << command;
@@ -419,7 +423,9 @@ TEST_F(Hosts, OlderSchema_IsRefusedUntilItIsRaised_AndANewerOneAltogether) {
   connection.script("DROP SCHEMA runwarden CASCADE; CREATE SCHEMA runwarden");
   connection.script("CREATE TABLE runwarden.migration(version int PRIMARY KEY, compatible int, name text, sha256 bytea, applied_ms bigint, applied_by text)");
   connection.script(store::postgres::schema_steps().front().sql);
-  connection.query("INSERT INTO runwarden.migration VALUES (1, 1, 'records', '', 0, '')");
+  const auto digest = sha256(store::postgres::schema_steps().front().sql);
+  connection.query("INSERT INTO runwarden.migration VALUES (1, 1, 'records', $1, 0, '')",
+                   std::move(store::postgres::Params().bytes({reinterpret_cast<const char*>(digest.data()), digest.size()})));
   for (const char* command : {"serve", "check"}) {
     const CommandResult older = with_config(folder, command, place);
     EXPECT_EQ(older.exit_code, 1) << command;

@@ -87,7 +87,12 @@ TEST_F(PostgresCommands, Migrate_MakesTheSchemaOnceAndTellsOfIt) {
   for (const json& step : status["steps"]) EXPECT_TRUE(step["appliedAt"].is_string() && step["changed"] == false) << step;
   EXPECT_THAT(on_database({"migrate", "--status"}).out, AllOf(HasSubstr("groups"), HasSubstr("runwarden"), HasSubstr("schema ")));
   sql("UPDATE runwarden.migration SET sha256 = '' WHERE version = 2");
-  EXPECT_THAT(on_database({"migrate", "--status"}).err, HasSubstr("step 2 (groups) was applied by another build"));
+  const CommandResult changed = on_database({"migrate", "--status"});
+  EXPECT_EQ(changed.exit_code, 1);
+  EXPECT_THAT(changed.err, HasSubstr("step 2 (groups) was applied by another build"));
+  const CommandResult checked = on_database({"check"});
+  EXPECT_EQ(checked.exit_code, 1);
+  EXPECT_THAT(checked.err, HasSubstr("step 2 of the database's schema was applied by another build"));
   EXPECT_THAT(on_folder({"migrate"}).err, HasSubstr("store.driver is lmdb"));
 }
 

@@ -250,6 +250,18 @@ Status check_schema(Connection& connection) {
   return Nothing{};
 }
 
+std::vector<int> changed_steps(Connection& connection) {
+  std::vector<int> changed;
+  const Rows rows = connection.query("SELECT version, sha256 FROM runwarden.migration ORDER BY version");
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::int64_t version = rows.number(row, 0);
+    const auto known =
+        std::find_if(schema_steps().begin(), schema_steps().end(), [&](const SchemaStep& one) { return one.version == version; });
+    if (known != schema_steps().end() && rows.bytes(row, 1) != view(sha256(known->sql))) changed.push_back(known->version);
+  }
+  return changed;
+}
+
 std::vector<SchemaStep> make_schema(Connection& connection, std::int64_t now_ms) {
   make_migrations(connection);
   std::vector<SchemaStep> done;

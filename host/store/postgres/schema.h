@@ -38,6 +38,9 @@ std::vector<SchemaStep> make_schema(Connection& connection, std::int64_t now_ms)
 // Does the missing steps and returns them. An Error: the existing schema is not this program's, or too new. Throws PgFault.
 Result<std::vector<SchemaStep>> raise_schema(Connection& connection, std::int64_t now_ms);
 
+// The versions of applied steps whose text is not that of this program's step of the same version. Throws PgFault.
+std::vector<int> changed_steps(Connection& connection);
+
 // Whether this program may use the existing schema; the Error names the remedy. Throws PgFault.
 Status check_schema(Connection& connection);
 

@@ -33,6 +33,15 @@ Status check_rights(Connection& connection, const char* lacking) {
                "; hosts need the role that owns the schema \"runwarden\"");
 }
 
+Status check_steps(Connection& connection) {
+  if (schema_state(connection).version == 0) return Nothing{};
+  const std::vector<int> changed = changed_steps(connection);
+  if (changed.empty()) return Nothing{};
+  return unfit("step " + std::to_string(changed.front()) +
+               " of the database's schema was applied by another build, with a different text "
+               "than this one's; compare it with a schema that `runwarden migrate` makes in an empty database (pg_dump -s -n runwarden)");
+}
+
 }  // namespace
 
 Status check_target(Connection& connection) {
@@ -47,6 +56,7 @@ Result<std::vector<std::string>> try_target(const ConnectSettings& settings) {
   try {
     Connection connection(settings);
     if (const Status usable = check_target(connection); !usable.ok()) return usable.error();
+    if (const Status same = check_steps(connection); !same.ok()) return same.error();
     if (!connection.query(std::string("SELECT ") + kHasSyncStandby).boolean(0, 0)) {
       warnings.emplace_back(
           "store.dsn: no synchronous standby confirms the database's commits; a failover may lose the latest acknowledged records");

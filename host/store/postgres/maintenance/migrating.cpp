@@ -1,10 +1,8 @@
 // Looks at the schema of a database, and raises it.
 #include <algorithm>
 
-#include "base/digest.h"
 #include "store/postgres/maintenance/postgres_maintenance.h"
 #include "store/postgres/maintenance/session.h"
-#include "store/postgres/row.h"
 #include "store/postgres/schema.h"
 
 namespace runwarden::store::postgres {
@@ -20,10 +18,12 @@ SchemaStepStatus* find_step(SchemaStatus& status, int version) {
 SchemaStatus look(Connection& connection) {
   SchemaStatus status;
   status.wanted = kSchemaVersion;
-  status.version = schema_state(connection).version;
+  const SchemaState state = schema_state(connection);
+  status.version = state.version;
+  status.required = state.compatible;
   for (const SchemaStep& step : schema_steps()) status.steps.push_back({step.version, step.name, false, false, 0, {}, false});
   if (status.version == 0) return status;
-  const Rows rows = connection.query("SELECT version, name, sha256, applied_ms, applied_by FROM runwarden.migration ORDER BY version");
+  const Rows rows = connection.query("SELECT version, name, applied_ms, applied_by FROM runwarden.migration ORDER BY version");
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const int version = static_cast<int>(rows.number(row, 0));
     SchemaStepStatus* step = find_step(status, version);
@@ -32,12 +32,10 @@ SchemaStatus look(Connection& connection) {
       step = &status.steps.back();
     }
     step->done = true;
-    step->applied_ms = rows.number(row, 3);
-    step->applied_by = rows.bytes(row, 4);
-    const auto known =
-        std::find_if(schema_steps().begin(), schema_steps().end(), [&](const SchemaStep& one) { return one.version == version; });
-    step->changed = known != schema_steps().end() && rows.bytes(row, 2) != view(sha256(known->sql));
+    step->applied_ms = rows.number(row, 2);
+    step->applied_by = rows.bytes(row, 3);
   }
+  for (const int version : changed_steps(connection)) find_step(status, version)->changed = true;
   return status;
 }
 
