@@ -136,7 +136,8 @@ class Lexicon {
     bool own;  // the speaker did it
   };
   std::vector<PastEnding> past_endings;
-  std::vector<std::string> impersonals;  // "se"
+  std::vector<std::string> impersonals;    // "se"
+  std::vector<std::string> plan_headings;  // "next steps"
 
  private:
   /// A word for comparison: its length, first bytes and last bytes. Up to 16 bytes, that is the whole word.

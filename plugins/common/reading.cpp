@@ -6,6 +6,7 @@
 #include <span>
 
 #include "common/json_scan.h"
+#include "common/nonfactual.h"
 #include "common/vocabulary.h"
 #include "common/words.h"
 #include "text/fold.h"
@@ -849,55 +850,19 @@ bool asks_with_colon(const Reading& out, const Sentence& sentence) {
   return end < out.folded.size() && out.folded[end] == ':';
 }
 
-/// The items of a list behind a question are choices: "Is it:", then "- ordered by mistake".
-class Choices {
- public:
-  explicit Choices(const Reading& reading) : reading_(reading) {}
-
-  /// True for a sentence of such an item. Call for every sentence in order, and after() with it.
-  [[nodiscard]] bool holds(const Sentence& sentence) const {
-    if (position_ == ListPosition::kElsewhere) return false;
-    const auto* first = reading_.words[sentence.begin].text.data();
-    const std::string_view gap(end_, static_cast<std::size_t>(first - end_));
-    const auto line = gap.rfind('\n');
-    if (line == std::string_view::npos) return position_ == ListPosition::kItem;
-    const auto mark = gap.find_first_not_of(" \t", line + 1);
-    // What the agent says of itself, or of what has been done, is no choice.
-    if (has(sentence.cues, kCueSelf) || has(sentence.cues, kCueAuxiliary)) return false;
-    if (mark != std::string_view::npos) return (gap[mark] == '-' || gap[mark] == '*') && mark + 1 < gap.size() && gap[mark + 1] == ' ';
-    auto end = first;
-    while (is_digit(*end)) ++end;
-    return end != first && (*end == '.' || *end == ')');
-  }
-
-  void after(const Sentence& sentence, bool item) {
-    const auto& last = reading_.words[sentence.end - 1].text;
-    end_ = last.data() + last.size();
-    const bool asks = sentence.question && !has(sentence.cues, kCueClosingQuestion);
-    position_ = item ? ListPosition::kItem : asks ? ListPosition::kQuestion : ListPosition::kElsewhere;
-  }
-
- private:
-  enum class ListPosition : std::uint8_t { kElsewhere, kQuestion, kItem };
-
-  const Reading& reading_;
-  const char* end_ = nullptr;  // of the sentence before
-  ListPosition position_ = ListPosition::kElsewhere;
-};
-
 }  // namespace
 
 void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims) {
-  Choices choices(out);
+  ListReader lists(out);
   for (std::uint32_t i = 0; i < out.sentences.size(); ++i) {
     auto& sentence = out.sentences[i];
     mark_phrases(lexicon, out, sentence);
     for (auto k = sentence.begin; k < sentence.end; ++k) sentence.cues |= out.words[k].cues;
     out.cues |= sentence.cues;
-    const bool choice = choices.holds(sentence);
-    sentence.question |= choice || asks_with_colon(out, sentence);
-    choices.after(sentence, choice);
-    if (!with_claims) continue;
+    sentence.question |= lists.is_choice(sentence) || asks_with_colon(out, sentence);
+    sentence.nonfactual = lists.is_nonfactual(sentence);
+    lists.after(sentence);
+    if (!with_claims || sentence.nonfactual) continue;
     find_claims(out, i);
     if (has(sentence.cues, kCueResult)) find_results(lexicon, out, i);
   }

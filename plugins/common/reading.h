@@ -45,6 +45,7 @@ struct Sentence {
   std::uint32_t end = 0;
   std::uint64_t cues = 0;
   bool question = false;
+  bool nonfactual = false;  // still to do, planned or told as simulated: claims nothing
 };
 
 /// A text split once into words, sentences and claims. The words are views into `folded`. Reused from text to text to save allocations.

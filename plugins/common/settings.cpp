@@ -187,6 +187,7 @@ Lexicon make_lexicon(const Settings& settings) {
   lexicon.negation_endings = vocabulary.words(Key::kNegationEndings);
   lexicon.adverb_endings = vocabulary.words(Key::kAdverbEndings);
   lexicon.dropped_endings = vocabulary.words(Key::kDroppedEndings);
+  lexicon.plan_headings = vocabulary.words(Key::kPlanHeadings);
   for (const auto& key : kKeys) {
     if (key.use == KeyUse::kNone) continue;
     vocabulary.each(key.key, [&](auto text, auto language) { lexicon.add(text, static_cast<Cue>(key.cue), language, key.use); });

@@ -35,7 +35,7 @@ void each_part(const Reading& reading, const Sentence& sentence, Take take) {
     for (auto i = begin; i < end; ++i) part.cues |= reading.words[i].cues;
     // "Once a desk is booked and another is cancelled": the conjunction goes on with what the clause before left open.
     const bool goes_on = open && has(reading.words[begin].cues, kCueConjunction) && reading.words[begin].before == Break::kNone;
-    open = goes_on || has(part.cues, kOpenCues) || negates_anything(reading, part);
+    open = sentence.nonfactual || goes_on || has(part.cues, kOpenCues) || negates_anything(reading, part);
     take(part, open);
   });
 }

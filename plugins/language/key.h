@@ -24,6 +24,7 @@ enum class Key : std::uint8_t {
   kFindings,
   kChecked,
   kPlans,
+  kPlanHeadings,
   kOffers,
   kForYou,
   kAdmissions,

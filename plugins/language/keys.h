@@ -61,6 +61,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       cue(kFindings, "findings", kCueFinding),
       cue(kChecked, "checked", kCueChecked),
       cue(kPlans, "plans", kCuePlan),
+      texts(kPlanHeadings, "plan_headings"),
       cue(kOffers, "offers", kCueOffer),
       mark(kForYou, "for_you", kCueForYou),
       cue(kAdmissions, "admissions", kCueAdmission),
