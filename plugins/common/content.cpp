@@ -434,8 +434,10 @@ bool is_short_failure(const ToolCall& call, ShortSign sign, const ContentRules& 
 Field failure_field(const StepView& step) {
   if (!trim(step.error_message).empty()) return Field::kErrorMessage;
   if (!trim(step.error_code).empty()) return Field::kErrorCode;
-  if (step.outcome == Outcome::kFailed && trim(step.output).empty()) return Field::kStatus;
-  return trim(step.output).empty() ? Field::kStatus : Field::kOutput;
+  if (!trim(step.output).empty()) return Field::kOutput;
+  if (step.http_status >= 400) return Field::kHttpStatus;
+  // An empty output of a call that did not fail is all that it reports.
+  return step.outcome != Outcome::kFailed && present(step.output) ? Field::kOutput : Field::kStatus;
 }
 
 std::string failure_text(const StepView& step) {
@@ -443,10 +445,9 @@ std::string failure_text(const StepView& step) {
     case Field::kErrorMessage: return std::string(trim(step.error_message));
     case Field::kErrorCode: return std::string(trim(step.error_code));
     case Field::kOutput: return std::string(trim(step.output));
-    default: break;
+    case Field::kHttpStatus: return "HTTP " + std::to_string(step.http_status);
+    default: return std::string(trim(step.status));
   }
-  if (step.http_status >= 400) return "HTTP " + std::to_string(step.http_status);
-  return std::string(trim(step.status));
 }
 
 }  // namespace runwarden::plugins

@@ -33,8 +33,9 @@ Failure failure_of(const StepView& step, const ContentRules& rules, ShortSign& s
 }
 
 std::string pointer_to(std::size_t step, Field field) {
-  static constexpr const char* kNames[] = {"stepName",     "status",        "errorCode",  "errorMessage",
-                                           "inputSummary", "outputSummary", "retryCount", "metadata/inputTokens"};
+  static constexpr const char* kNames[] = {"stepName",           "status",        "errorCode",  "errorMessage",
+                                           "inputSummary",       "outputSummary", "retryCount", "metadata/inputTokens",
+                                           "metadata/httpStatus"};
   return "/steps/" + std::to_string(step) + "/" + kNames[static_cast<std::size_t>(field)];
 }
 

@@ -18,7 +18,7 @@ enum class Kind : std::uint8_t { kTool, kModel, kUser, kOther };
 enum class Outcome : std::uint8_t { kUnknown, kOk, kFailed };
 
 /// A member of a step that a finding can point at.
-enum class Field : std::uint8_t { kName, kStatus, kErrorCode, kErrorMessage, kInput, kOutput, kRetryCount, kInputTokens };
+enum class Field : std::uint8_t { kName, kStatus, kErrorCode, kErrorMessage, kInput, kOutput, kRetryCount, kInputTokens, kHttpStatus };
 
 /// True when the record has the member at all. An empty text is present; an absent one has a null data pointer.
 inline bool present(std::string_view text) {

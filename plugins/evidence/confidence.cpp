@@ -32,7 +32,8 @@ bool FiringLine::fires(double confidence, const Doubt& doubt, Verdict& verdict) 
   char text[96];
   if (confidence >= line_) {
     if (verdict.explanation == nullptr) return true;
-    std::snprintf(text, sizeof text, "sensitivity %.*s fires from %.2f", static_cast<int>(name_.size()), name_.data(), line_);
+    std::snprintf(text, sizeof text, "sensitivity %.*s fires from %.2f; below it, %.*s", static_cast<int>(name_.size()), name_.data(),
+                  line_, static_cast<int>(doubt.rule.size()), doubt.rule.data());
     verdict.explanation->rule("confidence", "fires", doubt.step, text, confidence);
     return true;
   }
