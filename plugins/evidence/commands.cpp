@@ -151,4 +151,15 @@ void collect_changing_commands(std::string_view arguments, const CallNames& name
   });
 }
 
+bool complains(std::string_view arguments, std::string_view output, const CallNames& names) {
+  output = trim(output);
+  const auto line = trim(output.substr(output.find_last_of("\n\r") + 1));
+  const auto colon = line.find(": ");
+  if (colon == std::string_view::npos || !names.quiet_commands.contains(line.substr(0, colon))) return false;
+  std::string buffer;
+  return !each_command(commands_in(arguments, buffer), [&](std::string_view command) {
+    return looks(command, names) || next_program(command, names) != line.substr(0, colon);
+  });
+}
+
 }  // namespace runwarden::plugins

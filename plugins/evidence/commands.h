@@ -17,4 +17,8 @@ namespace runwarden::plugins {
 /// 8; replaces `out`. The arguments are as above. Linear; any thread.
 void collect_changing_commands(std::string_view arguments, const CallNames& names, std::vector<std::string>& out);
 
+/// True when a command that prints nothing when all goes well has the last word, under its own name: "mv: cannot stat 'a.txt': No such file
+/// or directory". The arguments are as above. Linear; any thread.
+[[nodiscard]] bool complains(std::string_view arguments, std::string_view output, const CallNames& names);
+
 }  // namespace runwarden::plugins

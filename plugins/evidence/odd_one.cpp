@@ -31,6 +31,11 @@ bool names_failed(const OutcomeWords& words, std::string_view key) {
   return key.ends_with('s') && has_word(words.errors, key.substr(0, key.size() - 1));
 }
 
+/// True for the name of a list of what failed: "failed", "errors", "failures".
+bool lists_failed(const OutcomeWords& words, std::string_view key) {
+  return names_failed(words, key) || (key.ends_with('s') && has_word(words.failures, key.substr(0, key.size() - 1)));
+}
+
 /// The codes of a deed that was done: 0, as of a program, or an HTTP status.
 bool is_good_code(std::string_view outcome) {
   constexpr std::size_t kStatus = 3;
@@ -119,7 +124,7 @@ class Rows {
       const auto key = cursor_.text();
       token = cursor_.next();
       if (token == Token::kBad || token == Token::kEnd) return false;
-      if (token == Token::kArray && !read_array(failed || names_failed(words_, key))) return false;
+      if (token == Token::kArray && !read_array(failed || lists_failed(words_, key))) return false;
       if (token == Token::kObject && !read_object(nullptr, failed)) return false;
       plain &= token == Token::kString;
       if (row != nullptr && row->value.empty()) row->value = flag_or_code(key, token);

@@ -65,6 +65,21 @@ bool has_payload(std::string_view output, const CallNames& names) {
   return looks_like_json(output) && beside_member(output, names);
 }
 
+std::string payload_of(std::string_view output, const CallNames& names) {
+  std::string payload;
+  JsonScanner cursor(output);
+  if (cursor.next() != Token::kObject) return payload;
+  for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const bool of_error = is_of_error(cursor.text(), names);
+    const auto begin = cursor.offset();
+    token = cursor.next();
+    if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) return {};
+    if (token == Token::kBad || token == Token::kEnd) return {};
+    if (!of_error) payload.append(output.substr(begin, cursor.offset() - begin)).append("\n");
+  }
+  return payload;
+}
+
 bool holds_nothing(std::string_view output) {
   output = trim(output);
   if (equal_ignoring_case(output, "null") || equal_ignoring_case(output, "none")) return true;

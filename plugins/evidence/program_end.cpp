@@ -25,13 +25,18 @@ const std::string* opening_of(std::string_view line, const Texts& texts) {
   return found == texts.end() ? nullptr : &*found;
 }
 
-/// "=== 2 failed, 8 passed in 1.21s ===", "Tests: 1 failed, 3 passed".
-bool counts_failures(std::string_view line, const ProgramWords& words) {
+/// The count in "=== 2 failed, 8 passed in 1.21s ===" and "Tests: 1 failed, 3 passed"; empty for none, and for 0.
+std::string_view failures_in(std::string_view line, const ProgramWords& words) {
   while (!line.empty() && (line[0] == '=' || line[0] == ' ')) line.remove_prefix(1);
   if (const auto* label = opening_of(line, words.test_labels)) line = trim(line.substr(label->size()));
   const auto digits = line.find_first_not_of("0123456789");
-  return digits != 0 && digits != std::string_view::npos && opening_of(line.substr(digits), words.failed_counts) != nullptr &&
-         line.substr(0, digits) != "0";
+  const bool counts = digits != 0 && digits != std::string_view::npos && opening_of(line.substr(digits), words.failed_counts) != nullptr &&
+                      line.substr(0, digits) != "0";
+  return counts ? line.substr(0, digits) : std::string_view{};
+}
+
+bool counts_failures(std::string_view line, const ProgramWords& words) {
+  return !failures_in(line, words).empty();
 }
 
 /// "Done. PASS=2 WARN=0 ERROR=1 SKIP=2".
@@ -153,27 +158,37 @@ ProgramWords::ProgramWords(const Vocabulary& vocabulary)
       print_members(vocabulary.words(Key::kPrintMembers)),
       exception_endings(vocabulary.words(Key::kExceptionEndings)) {}
 
-bool counts_failed_tests(std::string_view output, const ProgramWords& words) {
+std::string_view failed_test_count(std::string_view output, const ProgramWords& words) {
   constexpr int kLines = 4;
   for (int i = 0; i < kLines && !output.empty(); ++i) {
     const auto line = take_last_line(output);
-    if (counts_failures(line, words)) return true;
-    if (!line.empty() && !opens_with_any(line, words.postscripts)) return false;
+    if (const auto count = failures_in(line, words); !count.empty()) return count;
+    if (!line.empty() && !opens_with_any(line, words.postscripts)) break;
   }
-  return false;
+  return {};
 }
 
-bool counts_tests(std::string_view output, const ProgramWords& words) {
+bool counts_failed_tests(std::string_view output, const ProgramWords& words) {
+  return !failed_test_count(output, words).empty();
+}
+
+std::string_view passed_test_count(std::string_view output, const ProgramWords& words) {
   constexpr int kLines = 8;
   for (int i = 0; i < kLines && !output.empty(); ++i) {
     const auto line = take_last_line(output);
-    const auto counts = [&](const std::string& counted) {
+    for (const auto& counted : words.test_counts) {
       const auto at = line.find(counted);
-      return at != std::string_view::npos && at > 0 && is_digit(line[at - 1]);
-    };
-    if (std::any_of(words.test_counts.begin(), words.test_counts.end(), counts)) return true;
+      if (at == std::string_view::npos || at == 0 || !is_digit(line[at - 1])) continue;
+      const auto before = line.find_last_not_of("0123456789", at - 1);
+      const auto begin = before == std::string_view::npos ? 0 : before + 1;
+      return line.substr(begin, at - begin);
+    }
   }
-  return false;
+  return {};
+}
+
+bool counts_tests(std::string_view output, const ProgramWords& words) {
+  return !passed_test_count(output, words).empty();
 }
 
 bool exits_with_failure(std::string_view output, const ProgramWords& words) {

@@ -43,6 +43,12 @@ struct ProgramWords {
 /// True when a test runner's last line counts tests that failed: "1 failed, 8 passed in 0.38s". Linear; any thread.
 [[nodiscard]] bool counts_failed_tests(std::string_view output, const ProgramWords& words);
 
+/// The number of failed tests in that line: "1"; empty without one. Linear; any thread.
+[[nodiscard]] std::string_view failed_test_count(std::string_view output, const ProgramWords& words);
+
+/// The number of tests that passed, as one of the last lines gives it; empty without one. Linear; any thread.
+[[nodiscard]] std::string_view passed_test_count(std::string_view output, const ProgramWords& words);
+
 /// True when one of a test runner's last lines counts tests: "Tests: 20 passed, 20 total", "Ran 12 tests in 0.3s". Linear; any thread.
 [[nodiscard]] bool counts_tests(std::string_view output, const ProgramWords& words);
 
