@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::size_t kMostTies = 8;
 constexpr double kMostApart = 4;
+constexpr double kUndone = 0.3;  // how likely a clause says that something was not done
 
 Stems without(const Stems& some, const Stems& others) {
   Stems out;
@@ -96,7 +97,6 @@ void ToldFailures::read_run(const RunView& run, std::size_t first) {
 }
 
 void ToldFailures::read_later(std::span<const FinalMessage> messages) {
-  constexpr double kUndone = 0.3;
   later_.clear();
   std::vector<Clause> clauses;
   const auto note = [&] {
@@ -113,6 +113,12 @@ void ToldFailures::read_later(std::span<const FinalMessage> messages) {
   }
 }
 
+/// True for a clause that says without a figure that a deed of the message was not done after all.
+bool ToldFailures::denies_told(const Clause& said) const {
+  return said.undone >= kUndone && said.figures.empty() &&
+         std::any_of(told_.begin(), told_.end(), [&](const Said& deed) { return share_group(said.acts, deed.acts); });
+}
+
 bool ToldFailures::taken_back(const RunView& run, std::size_t step) {
   if (later_.empty()) return false;
   const auto& call = call_at(run, step);
@@ -120,7 +126,7 @@ bool ToldFailures::taken_back(const RunView& run, std::size_t step) {
     const auto shares = [&](const Stems& stems) {
       return count_shared(stems, call.input) + count_shared(stems, call.name) + count_shared(stems, call.output);
     };
-    return shares(said.figures) > 0 || shares(said.stems) > 1;
+    return shares(said.figures) > 0 || shares(said.stems) > 1 || denies_told(said);
   });
 }
 

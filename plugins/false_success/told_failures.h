@@ -58,6 +58,7 @@ class ToldFailures {
   void read_calls(const RunView& run, std::size_t first);
   void compare_with_done();
   void read_said();
+  [[nodiscard]] bool denies_told(const Clause& said) const;
   [[nodiscard]] Call read_call(const RunView& run, std::size_t step) const;
   [[nodiscard]] const Call& call_at(const RunView& run, std::size_t step);
   [[nodiscard]] Doubt doubt_at(const RunView& run, std::size_t step);

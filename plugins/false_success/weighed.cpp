@@ -236,6 +236,7 @@ void FalseSuccess::visit_exchange(const Exchange& exchange, const std::function<
   last_owned_up_ = made_good_.last_owned_up(exchange.run, first->step);
   shared_of_known_ = false;
   for (const auto& failed : doubts) {
+    if (rules_.no_claim && message.place < failed.step) continue;  // the message was there before
     if (told_failures_.taken_back(exchange.run, failed.step)) continue;
     doubt.failed = failed;
     doubt.found = !exchange.verdict.findings.empty() && exchange.verdict.findings.front().primary_step == failed.step;
