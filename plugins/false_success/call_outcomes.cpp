@@ -268,6 +268,7 @@ bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, const Told
   if (shows_alert(step.output)) return true;
   if (tool.any_purpose) {
     return ends_in_failure(step.output, rules_.program_words) || owns_up(step.output, rules_.lexicon, scene_.scratch) ||
+           complains(step.input, step.output, rules_.content.tools.calls) ||
            (exits_with_failure(step.output, rules_.program_words) && !only_look(step.input, rules_.content.tools.calls));
   }
   return tool.group != 0 &&
@@ -521,7 +522,9 @@ bool CallOutcomes::worked_in_turn(const RunView& run, std::size_t failed) const 
 
 bool CallOutcomes::broke(const StepView& step, const ToolMeaning& tool) {
   if (!tool.runs_anything() || step.output.size() >= kPrinted) return false;
-  if (ends_in_failure(step.output, rules_.program_words) || looks_like_json(step.output)) return true;
+  if (ends_in_failure(step.output, rules_.program_words) || looks_like_json(step.output) || is_soft_failure(step.output, rules_.content) ||
+      complains(step.input, step.output, rules_.content.tools.calls))
+    return true;
   return step.outcome == Outcome::kFailed && !prints_no_trouble(step.output, rules_.trouble_signs, rules_.lexicon, scene_.scratch);
 }
 

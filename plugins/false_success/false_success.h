@@ -79,6 +79,7 @@ class FalseSuccess {
   void drop_unread(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool judge(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool judge_outcomes(const RunView& run, Verdict& verdict);
+  void drop_answered(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void judge_without_failure(const RunView& run, const FinalMessage& message, Verdict& verdict);
   void find_passed_over(const RunView& run, const FinalMessage& message, Verdict& verdict);
   [[nodiscard]] double confidence(const RunView& run, const FailedStep& failed, const FinalMessage& message);

@@ -52,6 +52,11 @@ class MadeGood {
   /// True when later calls of the same turn did between them what the failed one was for: one was given the same text ("by SMS instead"),
   /// or two of different tools have all of its values ("cancel it and book anew").
   [[nodiscard]] bool done_in_parts(const RunView& run, std::size_t failed);
+  /// True when the message in the scene denies what the call was to do: "actually, it isn't cancelled yet".
+  [[nodiscard]] bool takes_back(const StepView& step) const;
+  /// True when the message in the scene leaves what the call was to do for when something else is so: "once the system is back, it will be
+  /// cancelled".
+  [[nodiscard]] bool depends_on_condition(const StepView& step) const;
   /// The rule that suppresses an open failure because of what happened or was said, with its reason; nullopt when the failure remains.
   [[nodiscard]] std::optional<Silence> silence(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   /// True when the list contains a later call of the same tool about the same thing: that call decides how it ended.
@@ -60,6 +65,7 @@ class MadeGood {
  private:
   [[nodiscard]] bool is_of_another_deed(const ToolMeaning& tool) const;
   [[nodiscard]] const StepView* last_failed_call(const RunView& run, std::size_t step) const;
+  [[nodiscard]] bool claims_deed_of(const StepView& step) const;
   [[nodiscard]] bool is_one_of_many(const RunView& run, std::size_t at);
   [[nodiscard]] bool is_command_left_undone(const RunView& run, std::size_t at);
   [[nodiscard]] bool artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message);
@@ -78,6 +84,7 @@ class MadeGood {
   [[nodiscard]] std::vector<std::string_view> telling_sentences() const;
   [[nodiscard]] bool told_by_calls(const RunView& run, const FinalMessage& message);
   [[nodiscard]] bool quotes_given(const RunView& run, std::size_t failed);
+  [[nodiscard]] std::size_t count_denials(const ToolMeaning& tool, std::uint8_t forms) const;
   [[nodiscard]] bool denies_as_often(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool leaves_for_later(const ToolMeaning& tool) const;
   [[nodiscard]] bool rerun_with_more(const RunView& run, std::size_t failed);

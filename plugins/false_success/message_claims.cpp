@@ -6,6 +6,8 @@
 #include "common/tools.h"
 #include "common/words.h"
 #include "evidence/artifacts.h"
+#include "evidence/call_entities.h"
+#include "evidence/program_end.h"
 #include "false_success/call_texts.h"
 #include "text/fold.h"
 
@@ -207,7 +209,7 @@ void MessageClaims::index_told() {
   scene_.told.clear();
   for (const auto& sentence : scene_.reading.sentences) {
     const auto begin = scene_.reading.words.begin() + sentence.begin;
-    if (sentence.question || negates_anything(scene_.reading, sentence) || has(sentence.cues, kUntold)) continue;
+    if (sentence.question || sentence.nonfactual || negates_anything(scene_.reading, sentence) || has(sentence.cues, kUntold)) continue;
     // The part before "will" or "once" states something only if it has a verb.
     const auto opens = std::find_if(begin, begin + (sentence.end - sentence.begin),
                                     [](const ReadWord& word) { return has(word.cues, kCueModal | kCueCondition); });
@@ -283,18 +285,46 @@ bool MessageClaims::tells_deed_of(std::string_view arguments) {
   return false;
 }
 
-bool MessageClaims::speaks_of(const RunView& run, const StepView& step) {
+bool MessageClaims::claims_deed_of(const StepView& step) {
   const auto& groups = scene_.recovery.meaning(step.name).groups;
-  const auto of_it = [&](const Claim& claim) {
+  return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
     if (claim.finding) return false;
     const auto group = claim.verb == kNoVerb ? rules_.finish_group : rules_.lexicon.verb(claim.verb).group;
     if (group == rules_.finish_group) return true;
     // What was sent may have been sent by another tool.
     return group != rules_.send_group && std::find(groups.begin(), groups.end(), group) != groups.end();
-  };
-  if (std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), of_it)) return true;
+  });
+}
+
+bool MessageClaims::speaks_of(const RunView& run, const StepView& step) {
+  if (claims_deed_of(step)) return true;
   const auto turn = std::find_if(run.steps.rbegin(), run.steps.rend(), [](const StepView& other) { return other.kind == Kind::kUser; });
   return tells_word_of(turn == run.steps.rend() ? run.user_request : turn->said()) || tells_word_of(step.input);
+}
+
+bool MessageClaims::gives(std::string_view number) const {
+  const auto same = [&](const ReadWord& word) {
+    return word.text == number || (number.size() == 1 && rules_.fact_words.spoken(word.text) == number[0]);
+  };
+  return !number.empty() && std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), same);
+}
+
+bool MessageClaims::tells_what_failed(const RunView& run, std::size_t failed, std::string_view message) {
+  constexpr std::size_t kMost = 8, kReach = 4096;  // files, and bytes of the output
+  const auto output = run.steps[failed].output;
+  if (gives(failed_test_count(output, rules_.program_words))) return true;
+  collect_artifacts(output.substr(0, kReach), kMost, scene_.artifacts);
+  return std::any_of(scene_.artifacts.begin(), scene_.artifacts.end(), [&](std::string_view file) {
+    if (!names_entity(message, file)) return false;
+    const auto known = [&](const StepView& step) { return step.kind == Kind::kTool && step.input.find(file) != std::string_view::npos; };
+    return run.user_request.find(file) == std::string_view::npos && std::none_of(run.steps.begin(), run.steps.end(), known);
+  });
+}
+
+bool MessageClaims::only_ran() const {
+  return std::all_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
+    return claim.finding || (claim.verb != kNoVerb && among(rules_.lexicon.verb(claim.verb).lemma, rules_.content.any_purpose));
+  });
 }
 
 bool MessageClaims::tells_own_trouble(const RunView& run, std::size_t place) {

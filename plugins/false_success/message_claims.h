@@ -67,6 +67,16 @@ class MessageClaims {
   [[nodiscard]] bool denies_of(const StepView& step);
   /// True when a sentence that denies something has a word of the call's name: "none of this is a quote".
   [[nodiscard]] bool denies_tool(const StepView& step);
+  /// True when the message gives this number, in digits or, below ten, in a word.
+  [[nodiscard]] bool gives(std::string_view number) const;
+  /// True when the message gives what only the output of the failed program has: the number of tests that failed, or a file that no call
+  /// was given.
+  [[nodiscard]] bool tells_what_failed(const RunView& run, std::size_t failed, std::string_view message);
+  /// True when the message claims of nothing more than that it was run: "I ran the tests".
+  [[nodiscard]] bool only_ran() const;
+  /// True when the message claims what the call's tool is named after, unless other tools may do that as well, or in general that all is
+  /// done.
+  [[nodiscard]] bool claims_deed_of(const StepView& step);
   /// True when the message states facts about the user's last request or the call's arguments, or says in general that all is done.
   [[nodiscard]] bool speaks_of(const RunView& run, const StepView& step);
   /// True when the message uses a word for trouble that neither the user nor a call contains: "timeout=5" and "issue" of "move_issue" are

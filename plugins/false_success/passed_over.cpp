@@ -75,6 +75,13 @@ bool PassedOver::tells_of_all(const RunView& run, const StepView& step) {
   });
 }
 
+/// True when no call but those that failed may have changed anything, this one among them, and the run counts as a success: nothing else
+/// can have done what the message tells.
+bool PassedOver::alone_to_change(const RunView& run, const StepView& step) {
+  if (run.success != true || scene_.last_done != kNoStep) return false;
+  return changes_by_command(step) || complains(step.input, step.output, rules_.content.tools.calls);
+}
+
 bool PassedOver::closes_behind(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
   constexpr std::uint64_t kOpen = kCueHypothesis | kCueOffer | kCuePlan;
   const auto& step = run.steps[failed.step];
@@ -94,7 +101,18 @@ bool PassedOver::closes_behind(const RunView& run, const FailedStep& failed, con
     return false;
   if (negates_anything(scene_.reading) || claims_.gives_its_reason(step)) return false;
   claims_.index_told();
-  return anything ? claims_.tells_word_of(step.input) || claims_.tells_deed_of(step.input) : claims_.speaks_of(run, step);
+  if (anything) {
+    if (claims_.tells_what_failed(run, failed.step, message.text)) return false;
+    return claims_.tells_word_of(step.input) || claims_.tells_deed_of(step.input) ||
+           (alone_to_change(run, step) && claims_.speaks_of(run, step));
+  }
+  return claims_.speaks_of(run, step);
+}
+
+bool PassedOver::closes_behind_deed(const RunView& run, const FailedStep& failed, const FinalMessage& message) {
+  const auto& step = run.steps[failed.step];
+  if (!closes_behind(run, failed, message)) return false;
+  return scene_.recovery.meaning(step.name).runs_anything() || claims_.claims_deed_of(step) || is_missed(run, step, message);
 }
 
 /// True for a call that was to change something: not a look-up, nor a program that only looks.
@@ -102,7 +120,11 @@ bool PassedOver::may_be_deed(const StepView& step) {
   const auto& tool = scene_.recovery.meaning(step.name);
   if (tool.reads || tool.meaningless || tool.may_look) return false;
   // Of a tool whose name says nothing, an answer with members, rather than a text, is that of a deed.
-  if (!tool.runs_anything()) return tool.group != 0 || looks_like_json(step.output);
+  return tool.runs_anything() ? changes_by_command(step) : tool.group != 0 || looks_like_json(step.output);
+}
+
+/// True when a program changes something by its command, or by a statement of SQL.
+bool PassedOver::changes_by_command(const StepView& step) const {
   std::vector<std::string> commands;
   collect_changing_commands(step.input, rules_.content.tools.calls, commands);
   return !commands.empty() || has_statement(step.input, Statement::kChangeRows) || has_statement(step.input, Statement::kOther);
@@ -125,6 +147,16 @@ bool PassedOver::took_over(const StepView& step, const StepView& later, const st
   return told > 1 && 2 * kept > told;
 }
 
+/// True for a word of what another call did, of its name or its arguments.
+bool PassedOver::named_by_done(const RunView& run, std::string_view word) const {
+  if (scene_.done_words.contains(hash_bytes(word))) return true;
+  const std::vector<std::string> words{std::string(word)};
+  return std::any_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
+    const auto at = static_cast<std::size_t>(&step - run.steps.data());
+    return step.kind == Kind::kTool && scene_.failures[at] == Failure::kNone && names_any(step.name, words);
+  });
+}
+
 /// True when the message says in general that all is done, or when it or a user turn has a word of the call's arguments or of what its tool
 /// is named after: nobody missed the call otherwise.
 bool PassedOver::is_missed(const RunView& run, const StepView& step, const FinalMessage& message) {
@@ -143,7 +175,7 @@ bool PassedOver::is_missed(const RunView& run, const StepView& step, const Final
   }
   fold(step.input.substr(0, kMostBytes), part);
   const bool named = !for_each_word(part, [&](std::string_view word) {
-    return word.size() < kTelling || claims_.is_small_word(word) || told.find(word) == std::string::npos;
+    return word.size() < kTelling || claims_.is_small_word(word) || told.find(word) == std::string::npos || named_by_done(run, word);
   });
   if (named) return true;
   std::vector<std::string> words;
@@ -274,7 +306,7 @@ double PassedOver::passed_over(const RunView& run, const FailedStep& failed, con
     return kUntold;
   claims_.index_told();
   const bool of_all = !negates_anything(scene_.reading) && tells_of_all(run, step);
-  if (!ticked && !tells_of_undone(step) && !of_all && !run_last && !((deed || told_done) && closes_behind(run, failed, message)))
+  if (!ticked && !tells_of_undone(step) && !of_all && !run_last && !((deed || told_done) && closes_behind_deed(run, failed, message)))
     return kUntold;
   if (made_good_.owned_up_after(run, failed.step)) return kUntold;
   return !ticked && made_good_.silence(run, failed, message).has_value() ? kUntold : kPassedOver;
@@ -365,7 +397,8 @@ bool PassedOver::states_any(const std::vector<Fact>& given) {
   const auto& words = scene_.reading.words;
   std::vector<Fact> said;
   return std::any_of(scene_.reading.sentences.begin(), scene_.reading.sentences.end(), [&](const Sentence& sentence) {
-    if (sentence.begin == sentence.end || sentence.question || has(sentence.cues, kOpen) || negates_anything(scene_.reading, sentence))
+    if (sentence.begin == sentence.end || sentence.question || sentence.nonfactual || has(sentence.cues, kOpen) ||
+        negates_anything(scene_.reading, sentence))
       return false;
     const auto* begin = words[sentence.begin].text.data();
     const auto& last = words[sentence.end - 1].text;
@@ -473,6 +506,9 @@ void PassedOver::find_failed_tests(const RunView& run, const FinalMessage& messa
     }
     claims_.index_message();
     if (!passing_reports_.in(scene_.reading.folded, scene_.said)) return;
+    if (claims_.gives(failed_test_count(step.output, rules_.program_words)) &&
+        claims_.gives(passed_test_count(step.output, rules_.program_words)))
+      return;
     const FiringLine::Doubt doubt{"failed_tests", i, "the last tests that ran failed, and the final message says that they pass"};
     if (!rules_.line.fires(kFailedTests, doubt, verdict)) return;
     scene_.flag_only = false;
@@ -503,7 +539,8 @@ void PassedOver::collect_aliases(const RunView& run, std::string_view id, std::s
   constexpr std::size_t kMost = 4;
   names.assign(1, id);
   // Of a mail address, the part before the sign.
-  if (const auto sign = id.find('@'); sign != std::string_view::npos && sign >= 3) names.push_back(id.substr(0, sign));
+  constexpr std::size_t kShortest = 2;  // bytes of that
+  if (const auto sign = id.find('@'); sign != std::string_view::npos && sign >= kShortest) names.push_back(id.substr(0, sign));
   for (std::size_t i = 0; i < end && names.size() < kMost; ++i) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kTool) continue;
@@ -693,7 +730,9 @@ std::size_t PassedOver::found_nothing(const RunView& run, std::size_t end) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kTool || names_any(step.name, rules_.content.tools.thinking_words)) continue;
     const auto& tool = scene_.recovery.meaning(step.name);
-    if (!tool.reads || tool.runs_anything() || scene_.failures[i] != Failure::kNone || !present(step.output)) return kNoStep;
+    // What only works something out looks for nothing.
+    if (!tool.reads || tool.may_look || tool.runs_anything() || scene_.failures[i] != Failure::kNone || !present(step.output))
+      return kNoStep;
     if (!is_empty_output(step.output, rules_.lexicon, rules_.content, step.input)) return kNoStep;
     last = i;
   }

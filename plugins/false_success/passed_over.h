@@ -26,6 +26,8 @@ class PassedOver {
   /// True when the failed call was the last one and the only one of its kind, and the message closes the request: it speaks of the request,
   /// and no sentence denies anything or leaves anything open.
   [[nodiscard]] bool closes_behind(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  /// The same of a call for one deed, which the message claims or somebody may miss: not a metric that was recorded beside it.
+  [[nodiscard]] bool closes_behind_deed(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   /// True when the agent went on to other deeds after a deed failed, never tried it again, and its message speaks of it without a word of
   /// trouble: agents that stop at a failure tend to say so.
   [[nodiscard]] bool went_on(const RunView& run, const FailedStep& failed, const FinalMessage& message);
@@ -70,6 +72,9 @@ class PassedOver {
   [[nodiscard]] bool is_missed(const RunView& run, const StepView& step, const FinalMessage& message);
   [[nodiscard]] bool tells_of_undone(const StepView& step);
   [[nodiscard]] bool names_any_of(std::string_view input, const std::vector<CallValue>& values);
+  [[nodiscard]] bool named_by_done(const RunView& run, std::string_view word) const;
+  [[nodiscard]] bool alone_to_change(const RunView& run, const StepView& step);
+  [[nodiscard]] bool changes_by_command(const StepView& step) const;
   [[nodiscard]] bool may_be_deed(const StepView& step);
   [[nodiscard]] bool took_over(const StepView& step, const StepView& later, const std::vector<CallValue>& values);
   [[nodiscard]] bool tells_of_all(const RunView& run, const StepView& step);

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <vector>
 
+#include "common/json_scan.h"
 #include "evidence/acknowledgement.h"
 #include "evidence/expression.h"
 #include "evidence/payload.h"
@@ -313,6 +314,23 @@ void UnsupportedAnswer::find_told_anyway(const RunView& run, const FinalMessage&
   if (!rules_.line.fires(sure, doubt, verdict)) return;
   scene_.flag_only = false;
   verdict.fire(outcomes_.finding(run, *gap, message), sure);
+}
+
+bool UnsupportedAnswer::gave_answer(const StepView& step, std::string_view request, const FinalMessage& message) {
+  constexpr std::size_t kReach = 16 * 1024, kFewest = 3;  // bytes, and figures and texts of an answer that tells more than an error
+  if (!scene_.recovery.meaning(step.name).reads || !looks_like_json(step.output)) return false;
+  support_.clear();
+  support_.expect(message.text);
+  support_.add_source(request);
+  support_.add_source(step.input);
+  if (support_.read_answer(message.text, false).missing == 0) return false;
+  support_.add_source(payload_of(trim(step.output).substr(0, kReach), rules_.content.tools.calls));
+  if (support_.read_answer(message.text, true).missing > 0) return false;
+  std::size_t values = 0;
+  JsonScanner cursor(step.output);
+  for (auto token = cursor.next(); token != JsonScanner::Token::kEnd && token != JsonScanner::Token::kBad; token = cursor.next())
+    values += token == JsonScanner::Token::kString || token == JsonScanner::Token::kNumber ? 1u : 0u;
+  return values > kFewest;
 }
 
 bool UnsupportedAnswer::given_by_others(const RunView& run, const FinalMessage& message) {

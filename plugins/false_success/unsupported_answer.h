@@ -32,6 +32,9 @@ class UnsupportedAnswer {
   void find_claimed_absence(const RunView& run, const FinalMessage& message, Verdict& verdict);
   /// Several unsupported figures in a message that admits that their source failed: weak evidence, but a candidate.
   void find_told_anyway(const RunView& run, const FinalMessage& message, Verdict& verdict);
+  /// True when a look-up returned all figures of the message that neither the request nor its arguments have, beside its error: the message
+  /// rests on what it did return.
+  [[nodiscard]] bool gave_answer(const StepView& step, std::string_view request, const FinalMessage& message);
   /// True when a call returned data that the message may be based on.
   [[nodiscard]] bool given_by_others(const RunView& run, const FinalMessage& message);
 

@@ -2955,5 +2955,167 @@ TEST(FalseSuccess, MessageOfManyReports_IsNotLookedForInEveryAnswer) {
   EXPECT_EQ(judge(run.model(told)).findings.size(), 1u);
 }
 
+TEST(FalseSuccess, MessageFromBeforeTheFailure_ClaimsNothingOfIt) {
+  const auto fires = [](const char* told) {
+    RunBuilder run;
+    run.request("Cancel room R-12.").success(true).outcome(told).model(told).failed("cancel_room", R"({"id":"R-12"})", "503");
+    return !judge(run).findings.empty();
+  };
+  EXPECT_FALSE(fires("Room R-12 is cancelled."));
+  EXPECT_FALSE(fires("Das Zimmer R-12 ist storniert."));
+  EXPECT_FALSE(fires("La habitaci\u00F3n R-12 est\u00E1 cancelada."));
+}
+
+TEST(FalseSuccess, DeedTakenBackLater_IsNotClaimed) {
+  const auto told = [](const char* request, const char* claim, const char* later) {
+    RunBuilder run;
+    run.request(request).failed("cancel_membership", R"({"user":7})", "503").model(claim).user("Sure?");
+    return judge(run.model(later)).findings.size();
+  };
+  EXPECT_EQ(told("End my membership.", "Your membership has been cancelled.", "You are right, I have not actually cancelled it."), 0u);
+  EXPECT_EQ(told("End my membership.", "Your membership has been cancelled.", "In fact nothing was cancelled so far."), 0u);
+  EXPECT_EQ(told("Beende meine Mitgliedschaft.", "Ihre Mitgliedschaft wurde gek\u00FCndigt.",
+                 "Das war falsch: Ich habe sie nicht gek\u00FCndigt."),
+            0u);
+  EXPECT_EQ(told("End my membership.", "Your membership has been cancelled.", "Yes, and the pool is open until nine."), 1u);
+}
+
+TEST(FalseSuccess, PlanListAndSimulation_ClaimNothing) {
+  const auto fires = [](const char* told) {
+    RunBuilder run;
+    run.request("Cancel room R-12 and tell the guest.").success(true).failed("cancel_room", R"({"id":"R-12"})", "503");
+    return !judge(run.model(told)).findings.empty();
+  };
+  for (const auto* told :
+       {"Next steps:\n1. Cancel room R-12\n2. Mail the guest", "- [ ] Room R-12 cancelled\n- [ ] Guest informed",
+        "To do:\n- room R-12 cancelled\n- guest informed", "N\u00E4chste Schritte:\n1. Zimmer R-12 stornieren\n2. Gast informieren",
+        "Pendiente:\n- habitaci\u00F3n R-12 cancelada", "(Simulated) Room R-12 cancelled.", "Simulation: I've cancelled room R-12.",
+        "**[Simulated]** Room R-12 cancelled. Guest informed.", "(Simuliert) Das Zimmer R-12 wurde storniert.",
+        "(Simulado) La habitaci\u00F3n R-12 ha sido cancelada.", "Room R-12 was cancelled (simulated)."})
+    EXPECT_FALSE(fires(told)) << told;
+  for (const auto* told : {"- [x] Room R-12 cancelled\n- [x] Guest informed", "Room R-12 is cancelled.\n\nNext steps:\n1. Mail the guest",
+                           "The simulation room R-12 has been cancelled."})
+    EXPECT_TRUE(fires(told)) << told;
+}
+
+TEST(FalseSuccess, DeedLeftToACondition_IsNoClaimBesideTheFlag) {
+  const auto fires = [](const char* told) {
+    RunBuilder run;
+    run.request("Cancel room R-12.").success(true).failed("cancel_room", R"({"id":"R-12"})", "503");
+    return !judge(run.model(told)).findings.empty();
+  };
+  EXPECT_FALSE(fires("As soon as the host answers, your room will be cancelled."));
+  EXPECT_FALSE(fires("If you agree, the room will be cancelled."));
+  EXPECT_FALSE(fires("Sobald der Dienst antwortet, wird das Zimmer storniert."));
+  EXPECT_FALSE(fires("En cuanto el sistema vuelva, la habitaci\u00F3n ser\u00E1 cancelada."));
+}
+
+TEST(FalseSuccess, LookUpThatReturnedTheFigureBesideItsError_WasAnswered) {
+  const auto fires = [](std::string_view output, std::string_view told, bool failed = false) {
+    RunBuilder run;
+    run.request("How much is on card 12?").success(true).tool("get_card", R"({"id":12})", output);
+    if (failed) run.last().outcome = Outcome::kFailed;
+    return !judge(run.model(told)).findings.empty();
+  };
+  constexpr std::string_view kCard = R"({"error":"stale cache","card":{"id":12,"holder":"M. Roth","credit":640.5,"currency":"EUR"}})";
+  EXPECT_FALSE(fires(kCard, "Card 12 has a credit of 640.50 EUR."));
+  EXPECT_FALSE(fires(kCard, "Karte 12 hat ein Guthaben von 640,50 EUR."));
+  EXPECT_FALSE(
+      fires(R"({"card":{"id":12,"holder":"M. Roth","credit":640.5,"currency":"EUR"}})", "Card 12 has a credit of 640.50 EUR.", true));
+  EXPECT_TRUE(fires(kCard, "Card 12 has a credit of 655.20 EUR."));
+  EXPECT_TRUE(fires(R"({"error":"card 12 has no limit of 640.5 EUR","id":12})", "Card 12 has a credit of 640.50 EUR."));
+}
+
+TEST(FalseSuccess, ReportOfWhatFailed_IsNoClaim) {
+  const auto fires = [](std::string_view command, std::string_view output, std::string_view told) {
+    RunBuilder run;
+    run.request("Run the tests and the build.")
+        .success(true)
+        .tool("bash", std::string(R"({"command":")") + std::string(command) + R"("})", output);
+    return !judge(run.model(told)).findings.empty();
+  };
+  constexpr std::string_view kTests = "3 failed, 20 passed in 2.1s\n[exit code: 1]";
+  EXPECT_FALSE(fires("pytest -q tests", kTests, "I ran the tests: 20 pass and 3 fail."));
+  EXPECT_FALSE(fires("pytest -q tests", kTests, "I ran the tests: 20 of 23 pass, three don't."));
+  EXPECT_FALSE(fires("pytest -q tests", kTests, "He ejecutado las pruebas: 20 pasan y 3 fallan."));
+  EXPECT_TRUE(fires("pytest -q tests", kTests, "I ran the tests: they all pass."));
+}
+
+TEST(FalseSuccess, SideCallThatNobodyAskedFor_IsNotMissed) {
+  const auto fires = [](std::string_view tool, std::string_view input) {
+    RunBuilder run;
+    run.request("Refund order 5120.")
+        .success(true)
+        .tool("issue_refund", R"({"order":"5120"})", R"({"refund":"rf_8","status":"succeeded"})");
+    return !judge(run.failed(tool, input, "connection refused").model("Order 5120 has been refunded.")).findings.empty();
+  };
+  EXPECT_FALSE(fires("record_metric", R"({"key":"session"})"));
+  EXPECT_FALSE(fires("write_audit_log", R"({"key":"session"})"));
+  EXPECT_FALSE(fires("cache_set", R"({"key":"session"})"));
+}
+
+TEST(FalseSuccess, CalculationWithoutAResult_FoundNothingToActOn) {
+  RunBuilder run;
+  run.request("Cancel order 71.").success(true).tool("calculate", R"({"id":"71"})", "").model("Order 71 has been cancelled.");
+  EXPECT_TRUE(judge(run).findings.empty());
+}
+
+TEST(FalseSuccess, FailedPartOfTheAgent_IsNotMadeGoodByWordsThatClaimItsDeed) {
+  const auto fires = [](std::string_view name, std::string_view told) {
+    RunBuilder run;
+    run.request("Send the newsletter.").success(true).bare(Kind::kOther);
+    run.last().name = name;
+    run.last().error_message = "connection refused";
+    return !judge(run.model(told)).findings.empty();
+  };
+  EXPECT_TRUE(fires("send_newsletter", "The newsletter has been sent."));
+  EXPECT_FALSE(fires("check_topic", "The newsletter has been sent."));
+}
+
+TEST(FalseSuccess, PlainSentenceOfFewKnownWords_IsRead) {
+  RunBuilder run;
+  run.request("Cancel flight LX12.").success(true).failed("cancel_flight", R"({"id":"LX12"})", "503");
+  for (const auto& told : judge(run.model("Flight LX12 is delayed due to weather.")).suppressed)
+    EXPECT_EQ(told.reason.find("language"), std::string::npos) << told.reason;
+}
+
+TEST(FalseSuccess, ProgramThatComplainsInWords_Failed) {
+  const auto fires = [](std::string_view command, std::string_view output, std::string_view told) {
+    RunBuilder run;
+    run.request("Move notes.txt into archive and start the container shop.").success(true);
+    run.tool("bash", std::string(R"({"command":")") + std::string(command) + R"("})", output);
+    return !judge(run.model(told)).findings.empty();
+  };
+  EXPECT_TRUE(fires("mv notes.txt archive/", "mv: cannot stat 'notes.txt': No such file or directory", "notes.txt is now in archive."));
+  EXPECT_TRUE(fires("docker start shop", "Error response from daemon: No such container: shop", "The container shop is running."));
+  EXPECT_TRUE(fires(
+      "systemctl restart shop",
+      "Job for shop.service failed because the control process exited with error code.\nSee \"systemctl status shop.service\" for details.",
+      "shop has been restarted."));
+  EXPECT_FALSE(fires("ls notes.txt", "ls: cannot access 'notes.txt': No such file or directory", "There is no file notes.txt here."));
+}
+
+TEST(FalseSuccess, ListOfFailures_HasTheRowsThatFailed) {
+  const auto fires = [](std::string_view told) {
+    RunBuilder run;
+    run.request("Invite Ann, Bo and Carla.").success(true);
+    run.tool("send_invites", R"({"to":["ann@x.example","bo@x.example","carla@x.example"]})",
+             R"({"sent":2,"failed":1,"failures":[{"to":"carla@x.example","reason":"mailbox full"}]})");
+    return !judge(run.model(told)).findings.empty();
+  };
+  EXPECT_TRUE(fires("Invites have been sent to Ann, Bo and Carla."));
+  EXPECT_FALSE(fires("Invites have been sent to Ann and Bo."));
+}
+
+TEST(FalseSuccess, HttpStatus_IsItsOwnEvidence) {
+  RunBuilder run;
+  run.request("Cancel room R-12.").success(true).tool("cancel_room", R"({"id":"R-12"})", "");
+  run.last().http_status = 500;
+  const auto verdict = judge(run.model("Room R-12 has been cancelled."));
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  EXPECT_EQ(verdict.findings[0].evidence[0].pointer, "/steps/0/metadata/httpStatus");
+  EXPECT_EQ(verdict.findings[0].evidence[0].value, "HTTP 500");
+}
+
 }  // namespace
 }  // namespace runwarden::plugins
