@@ -334,6 +334,7 @@ class RunReader final : public ShapeReader {
   void write_canonical() {
     if (cost_.from_alias()) document().key("costUsd").number(*cost_.value);
     if (tokens_.from_alias()) document().key("inputTokens").integer(*tokens_.value);
+    if (http_.from_alias()) document().key("httpStatus").integer(*http_.value);
   }
 
   void end_run_metadata() {

@@ -115,7 +115,7 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"steps":[{"inputSummary":5,"outputSummary":true,"stepId":"a"},{"inputSummary":null,"outputSummary":[],"x":{}}]})",
             R"({"steps":[{"inputSummary":"5","outputSummary":"true","stepId":"a"},{"outputSummary":"[]","x":{},"stepId":"step_2"}]})"},
         Normalized{R"({"steps":[{"metadata":{"status_code":503,"k":{"v":1}}}]})",
-                   R"({"steps":[{"metadata":{"status_code":503,"k":{"v":1}},"stepId":"step_1"}]})"},
+                   R"({"steps":[{"metadata":{"status_code":503,"k":{"v":1},"httpStatus":503},"stepId":"step_1"}]})"},
         Normalized{R"({"steps":[]})", R"({"steps":[]})"}));
 
 TEST(RunReader, ADocumentReadAgain_IsTheSame) {

@@ -139,6 +139,19 @@ INSTANTIATE_TEST_SUITE_P(FalseSuccess, FailureScore,
                                          Score{"timed_out", "", "", 0, 95}, Score{"", "", "Connection refused", 0, 95},
                                          Score{"", "", "not allowed", 0, 88}, Score{"", "", "", 404, 88}, Score{"", "", "", 503, 95}));
 
+TEST(FalseSuccess, FailureKnownByTheHttpStatusAlone_PointsToIt) {
+  RunBuilder run;
+  run.outcome("Your order has been cancelled.").bare(Kind::kTool);
+  run.last().outcome = Outcome::kFailed;
+  run.last().name = "cancel_order";
+  run.last().http_status = 503;
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  ASSERT_FALSE(verdict.findings[0].evidence.empty());
+  EXPECT_EQ(verdict.findings[0].evidence[0].pointer, "/steps/0/metadata/httpStatus");
+  EXPECT_EQ(verdict.findings[0].evidence[0].value, "HTTP 503");
+}
+
 TEST(FalseSuccess, SoftFailure_Fires84) {
   RunBuilder run;
   run.outcome("Your order has been cancelled.")
