@@ -18,7 +18,7 @@ using Token = JsonScanner::Token;
 
 constexpr std::size_t kLongestEmptyPhrase = 100;
 constexpr std::size_t kLongestSign = 8;  // "is_error"
-constexpr std::size_t kZerosThatAreNothing = 3;
+constexpr std::size_t kZerosThatAreNothing = 2;
 constexpr std::size_t kNullsThatAreNothing = 3;  // beside what repeats the arguments
 
 bool counts_what_was_found(std::string_view key, const ContentRules& rules) {
@@ -67,6 +67,22 @@ bool denies_a_thing(const std::vector<std::string_view>& words, const WordEntry&
   });
 }
 
+/// "0 records matched", "Found 0 orders", "Es wurden 0 Zeilen gefunden": a short text whose only figure is 0, with a word that says that
+/// something was found. "0 conflicts found" is a result.
+bool counts_nothing(const std::vector<std::string_view>& words, const Lexicon& lexicon, const ContentRules& rules) {
+  constexpr std::size_t kLeast = 3, kMost = 6;
+  if (words.size() < kLeast || words.size() > kMost) return false;
+  const auto zero = std::find(words.begin(), words.end(), "0");
+  if (zero == words.end() || zero + 1 == words.end()) return false;
+  const auto tells = [&](std::string_view word) {
+    const auto* entry = lexicon.find(word);
+    const bool trouble = entry != nullptr && has(entry->cues, kCueTrouble | kCueAdmission | kCueNegation);
+    return trouble || rules.telling_when_empty.contains(word) || (has_digit(word) && word != "0");
+  };
+  const auto found = [&](std::string_view word) { return rules.found_words.contains(word); };
+  return std::any_of(words.begin(), words.end(), found) && std::none_of(words.begin(), words.end(), tells);
+}
+
 /// "no results", "no results found for your query": a phrase of several words may be followed by what was looked for.
 bool is_empty_phrase(std::string_view text, const Lexicon& lexicon, const ContentRules& rules) {
   if (text.size() > kLongestEmptyPhrase) return false;
@@ -76,9 +92,10 @@ bool is_empty_phrase(std::string_view text, const Lexicon& lexicon, const Conten
   RawWord word;
   if (!cursor.next(word)) return text.find_first_not_of("\"'.[]{}() -") == std::string_view::npos;
   const auto* entry = lexicon.find(word.text);
-  if (entry == nullptr) return false;
   std::vector<std::string_view> words{word.text};
   while (cursor.next(word)) words.push_back(word.text);
+  if (counts_nothing(words, lexicon, rules)) return true;
+  if (entry == nullptr) return false;
   if (words.size() == 1) return (entry->cues & kCueEmptyWord) != 0;
   // "No invoices for this account": the words after a preposition name what was searched for.
   const auto is_preposition = [&](std::string_view one) {
@@ -128,7 +145,7 @@ class ZeroResults {
   /// Takes a plain value that stands under `key`. False for one that is a result.
   bool take(Token token, std::string_view key, std::string_view text) {
     switch (token) {
-      case Token::kTrue: return false;
+      case Token::kTrue: return describes_page(key);
       case Token::kFalse: hollow_ |= rules_.existence_members.contains(key); return true;
       case Token::kNull:
         ++nulls_;
@@ -136,10 +153,14 @@ class ZeroResults {
         return true;
       case Token::kString:
         if (text == "0") return take(Token::kNumber, key, text);
+        if (text == "[]" || text == "{}" || text == "null") {  // JSON within a text: "body": "[]"
+          take_hollow(key);
+          return true;
+        }
         blanks_ += text.empty() ? 1u : 0u;
         return text.empty() || repeats(text);
       case Token::kNumber:
-        if (!is_zero(text)) return repeats(text);
+        if (!is_zero(text)) return describes_page(key) || repeats(text);
         ++zeros_;
         counted_ = counted_ && counts_what_was_found(key, rules_);
         total_ |= counts_what_was_found(key, rules_);
@@ -171,6 +192,7 @@ class ZeroResults {
     // {"issues": []} is the answer, {"total": 0, "issues": []} a page of a search.
     const bool page = telling_ && zeros_ > 0 && total_;
     if (telling_ && !page && !hollow_ && nulls_ == 0) return false;
+    if (paged_ && !hollow_ && !page) return false;  // "number": 7 is a page of nothing only where a list is empty
     // A single 0 under another name may be a fact ("balance": 0); several zeros and nothing else mean no result.
     if (zeros_ > 0 && !counted_) return hollow_ || page || zeros_ >= kZerosThatAreNothing;
     const bool all_null = nulls_ + (nulls_ > 1 ? null_metadata_ : 0) >= kNullsThatAreNothing;
@@ -180,6 +202,12 @@ class ZeroResults {
  private:
   static constexpr std::size_t kMostAsked = 4096;   // bytes
   static constexpr std::size_t kMostRepeated = 32;  // values
+
+  bool describes_page(std::string_view key) {
+    const bool describes = rules_.paging_members.contains(key);
+    paged_ |= describes;
+    return describes;
+  }
 
   bool repeats(std::string_view text) { return ++repeated_ <= kMostRepeated && asked_.find(text) != std::string_view::npos; }
 
@@ -194,6 +222,7 @@ class ZeroResults {
   bool counted_ = true;       // every zero has a name that counts
   bool total_ = false;        // one has
   bool telling_ = false;      // what is empty tells something by it
+  bool paged_ = false;        // a member describes the page of a list
   bool told_ = false;         // a message says that there is nothing
 };
 
@@ -246,12 +275,21 @@ bool labels_nothing(std::string_view text, const ContentRules& rules) {
   return nothing && label.find(' ') == std::string_view::npos && counts_what_was_found(label, rules);
 }
 
-/// "<results/>", `<rows total="0"></rows>`: elements of several things, without text, whose attributes say no more than 0.
+/// `<result total="0"/>`: true for an attribute that counts what was found. `equals` is the offset of its sign.
+bool is_counting_attribute(std::string_view text, std::size_t equals, const ContentRules& rules) {
+  const auto blank_before = text.substr(0, equals).find_last_of(" \t\n");
+  return blank_before != std::string_view::npos && counts_what_was_found(text.substr(blank_before + 1, equals - blank_before - 1), rules);
+}
+
+/// "<results/>", `<rows total="0"></rows>`: elements of several things, or with their count, without text, whose attributes say no more
+/// than 0.
 bool is_empty_markup(std::string_view text, const ContentRules& rules) {
   constexpr std::size_t kLongest = 200;
   if (text.size() > kLongest || !text.starts_with('<') || !text.ends_with('>')) return false;
   const auto name_end = text.find_first_of(" />", 1);
-  if (!names_several(text.substr(1, name_end - 1), rules)) return false;
+  const auto equals = text.find('=');
+  const bool counted = equals != std::string_view::npos && is_counting_attribute(text, equals, rules);
+  if (!counted && !names_several(text.substr(1, name_end - 1), rules)) return false;
   bool tag = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '<' || text[i] == '>') {
@@ -265,6 +303,26 @@ bool is_empty_markup(std::string_view text, const ContentRules& rules) {
     }
   }
   return true;
+}
+
+/// "id,status,carrier": the head of a table without rows. Its first column is an id; other lists of words may be answers.
+bool is_head_alone(std::string_view text, const ContentRules& rules) {
+  constexpr std::size_t kLongest = 400;
+  constexpr std::ptrdiff_t kFewest = 2;  // signs between columns
+  const auto sign = text.find_first_of(",;\t");
+  if (text.size() > kLongest || sign == std::string_view::npos || std::count(text.begin(), text.end(), text[sign]) < kFewest) return false;
+  const auto in_name = [&](char c) { return is_ascii_letter(c) || c == '_' || c == '"' || c == text[sign]; };
+  auto first = text.substr(0, sign);
+  if (first.starts_with('"') && first.ends_with('"') && first.size() > 1) first = first.substr(1, first.size() - 2);
+  return rules.tools.calls.id_names.contains(first.substr(first.find_last_of('_') + 1)) && std::all_of(text.begin(), text.end(), in_name);
+}
+
+/// What a block of code holds that is the whole text: "[]" between lines with "```".
+std::string_view without_fence(std::string_view text) {
+  constexpr std::string_view kFence = "```";
+  const auto line_end = text.find('\n');
+  if (!text.starts_with(kFence) || line_end == std::string_view::npos || !text.ends_with(kFence)) return {};
+  return trim(text.substr(line_end, text.size() - line_end - kFence.size()));
 }
 
 bool says_error(Token token, const JsonScanner& cursor) {
@@ -393,9 +451,10 @@ bool is_empty_output(std::string_view output, const Lexicon& lexicon, const Cont
     if (inner_is_empty(text, lexicon, rules, input)) return true;
     return rules.zero_results_are_empty && only_zero_results(text, input, lexicon, rules);
   }
+  if (const auto code = without_fence(text); !code.empty()) return is_empty_output(code, lexicon, rules, input);
   const auto bare = without_note(text);  // "Empty set (0.00 sec)"
   if (is_empty_phrase(bare.empty() ? text : bare, lexicon, rules) || is_empty_table(text, lexicon, rules) ||
-      says_nothing_found(text, lexicon, rules) || labels_nothing(text, rules) || is_empty_markup(text, rules))
+      says_nothing_found(text, lexicon, rules) || labels_nothing(text, rules) || is_empty_markup(text, rules) || is_head_alone(text, rules))
     return true;
   return inner_is_empty(text, lexicon, rules, input);
 }

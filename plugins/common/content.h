@@ -19,6 +19,8 @@ struct ContentRules {
   NameSet metadata_members;                     // "page": not the content of an answer
   NameSet telling_when_empty;                   // "conflicts": that there are none is the answer
   NameSet message_members;                      // "message": may say that there is nothing
+  NameSet paging_members;                       // "size": of the page, beside a list of results
+  NameSet found_words;                          // "matched": "0 records matched" is nothing
   NameSet existence_members;                    // "found": false when there is nothing
   std::vector<std::string> count_names;         // "total"
   std::vector<std::string> plural_endings;      // "s": "sailings" holds several things

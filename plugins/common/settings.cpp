@@ -232,6 +232,8 @@ ContentRules make_content_rules(const Settings& settings, std::string_view signs
   rules.telling_when_empty = NameSet(vocabulary.words(Key::kTellingWhenEmpty));
   rules.message_members = NameSet(vocabulary.words(Key::kMessageMembers));
   rules.existence_members = NameSet(vocabulary.words(Key::kExistenceMembers));
+  rules.paging_members = NameSet(vocabulary.words(Key::kPagingMembers));
+  rules.found_words = NameSet(vocabulary.words(Key::kFoundWords));
   rules.count_names = vocabulary.words(Key::kCountNames);
   rules.plural_endings = vocabulary.words(Key::kPluralEndings);
   rules.singular_endings = vocabulary.words(Key::kSingularEndings);

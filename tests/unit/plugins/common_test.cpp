@@ -359,6 +359,27 @@ INSTANTIATE_TEST_SUITE_P(
                     Output{"| berth | fee |\n|---|---|", true, false}, Output{"| berth | fee |\n| C-4 | 12 |", false, false},
                     Output{R"(HTTP 200 {"berths":[]})", true, false}, Output{"Query returned no results.", true, false}));
 
+INSTANTIATE_TEST_SUITE_P(
+    ZeroOfThem, Outputs,
+    testing::Values(Output{"0 berths match.", true, false}, Output{"0 rows affected", true, false},
+                    Output{"Found 0 crossings.", true, false}, Output{"Es wurden 0 Liegepl\u00E4tze gefunden.", true, false},
+                    Output{"0 Zeilen gefunden", true, false}, Output{"Se encontraron 0 barcos.", true, false},
+                    Output{"0 filas encontradas", true, false}, Output{"Anzahl: 0", true, false}, Output{"0 conflicts found", false, false},
+                    Output{"Es wurden 0 Fehler gefunden.", false, false}, Output{"0 berths left", false, false},
+                    Output{"0 of 12 berths matched", false, false}, Output{R"({"gefunden":false})", true, false},
+                    Output{R"({"encontrado":false})", true, false}, Output{R"({"total":0,"page":1,"size":20,"berths":[]})", true, false},
+                    Output{R"({"content":[],"pageable":{"pageNumber":0},"totalElements":0,"last":true,"size":20,"number":0})", true, false},
+                    Output{R"({"took":3,"_shards":{"total":5},"hits":{"total":{"value":0},"hits":[]}})", true, false},
+                    Output{R"({"Items":[],"Count":0,"ScannedCount":512})", true, false},
+                    Output{R"({"data":{"berth":null},"extensions":{"cost":{"requested":5}}})", true, false},
+                    Output{R"({"status":200,"body":"[]"})", true, false}, Output{R"({"fees":0,"crossings":0})", true, false},
+                    Output{R"({"name":"Heron","size":20})", false, false}, Output{R"({"number":7,"note":null})", false, false},
+                    Output{R"({"open":true,"berths":[]})", false, false}, Output{"id;fee;depth\n", true, false},
+                    Output{"order_id,fee,depth", true, false}, Output{"red,green,blue", false, false},
+                    Output{"```json\n[]\n```", true, false}, Output{"```\n[4]\n```", false, false},
+                    Output{R"(<result total="0"/>)", true, false}, Output{R"(<result total="2"/>)", false, false},
+                    Output{R"(<lock depth="0"/>)", false, false}));
+
 INSTANTIATE_TEST_SUITE_P(Wrapped, Outputs,
                          testing::Values(Output{R"({"result": "Error: no seat"})", false, true},
                                          Output{R"(Status Code: 200. Response: {"error": "no seat"})", false, true},
