@@ -46,6 +46,15 @@ std::uint64_t hash_string(const JsonScanner& cursor, std::string& scratch) {
   return hash_text(scratch);
 }
 
+/// The same for texts that differ only in white space; of a text with several lines, where white space may have a meaning, the plain hash.
+std::uint64_t hash_spaced(const JsonScanner& cursor, std::string& scratch) {
+  unescape(cursor.text(), scratch);
+  if (scratch.find('\n') != std::string::npos) return hash_text(scratch);
+  const auto both_blank = [](char a, char b) { return blank(a) && blank(b); };
+  scratch.erase(std::unique(scratch.begin(), scratch.end(), both_blank), scratch.end());
+  return hash_text(trim(scratch));
+}
+
 std::uint64_t hash_number(std::string_view digits) {
   if (digits.find_first_of(".eE") == std::string_view::npos && digits != "-0") return hash_bytes(digits);
   double value = 0;
@@ -62,11 +71,14 @@ struct Open {
   std::uint64_t key;
   bool object;
   bool ignored = false;  // the open member is ignored
+  bool spaced = false;   // white space in its text is ignored
+  bool filled = false;   // it holds something
 };
 
 /// Combines a value into its container's hash: by sum in an object, in order in an array.
 void take(Open& open, std::uint64_t value) {
   if (open.ignored) return;
+  open.filled = true;
   if (open.object) {
     open.hash += mix(open.key, value);
   } else {
@@ -74,9 +86,9 @@ void take(Open& open, std::uint64_t value) {
   }
 }
 
-std::uint64_t scalar_hash(Token token, const JsonScanner& cursor, std::string& scratch) {
+std::uint64_t scalar_hash(Token token, const JsonScanner& cursor, bool spaced, std::string& scratch) {
   switch (token) {
-    case Token::kString: return mix(1, hash_string(cursor, scratch));
+    case Token::kString: return mix(1, spaced ? hash_spaced(cursor, scratch) : hash_string(cursor, scratch));
     case Token::kNumber: return mix(2, hash_number(cursor.text()));
     case Token::kTrue: return 0x51;
     case Token::kFalse: return 0x52;
@@ -84,12 +96,15 @@ std::uint64_t scalar_hash(Token token, const JsonScanner& cursor, std::string& s
   }
 }
 
-bool hash_json(std::string_view text, std::span<const std::string> ignored, std::uint64_t& hash) {
+bool hash_json(std::string_view text, const Tolerance& tolerance, std::uint64_t& hash) {
   JsonScanner cursor(text);
   std::string scratch;
   Open stack[JsonScanner::kMaxDepth + 1];
   std::size_t depth = 0;
   stack[0] = {7, 0, false};
+  const auto unset = [&](Token token) {
+    return tolerance.unset && stack[depth].object && (token == Token::kNull || (token == Token::kString && trim(cursor.text()).empty()));
+  };
   for (;;) {
     const auto token = cursor.next();
     switch (token) {
@@ -99,15 +114,18 @@ bool hash_json(std::string_view text, std::span<const std::string> ignored, std:
       case Token::kArray: stack[++depth] = {13, 0, false}; break;
       case Token::kObjectEnd:
       case Token::kArrayEnd: {
-        const auto value = stack[depth].hash;
-        take(stack[--depth], value);
+        const auto inner = stack[depth--];
+        if (!tolerance.unset || inner.filled || !stack[depth].object) take(stack[depth], inner.hash);
         break;
       }
       case Token::kKey:
         stack[depth].key = hash_string(cursor, scratch);
-        stack[depth].ignored = among(cursor.text(), ignored);
+        stack[depth].ignored = (depth == 1 || !tolerance.outermost_only) && among(cursor.text(), tolerance.ignored);
+        stack[depth].spaced = tolerance.unset || among(cursor.text(), tolerance.spaced);
         break;
-      default: take(stack[depth], scalar_hash(token, cursor, scratch)); break;
+      default:
+        if (!unset(token)) take(stack[depth], scalar_hash(token, cursor, stack[depth].spaced, scratch));
+        break;
     }
   }
 }
@@ -243,10 +261,10 @@ bool looks_like_json(std::string_view text) {
   return first != std::string_view::npos && (text[first] == '{' || text[first] == '[');
 }
 
-std::uint64_t canonical_hash(std::string_view text, std::span<const std::string> ignored) {
+std::uint64_t canonical_hash(std::string_view text, const Tolerance& tolerance) {
   const auto inner = trim(text);
   std::uint64_t hash = 0;
-  if (looks_like_json(inner) && hash_json(inner, ignored, hash)) return hash;
+  if (looks_like_json(inner) && hash_json(inner, tolerance, hash)) return hash;
   return mix(3, hash_text(inner));
 }
 

@@ -55,9 +55,17 @@ class JsonScanner {
 /// True when the text begins like a JSON object or array.
 [[nodiscard]] bool looks_like_json(std::string_view text);
 
+/// What makes no difference between JSON values that are compared. Names are compared without the case of letters.
+struct Tolerance {
+  std::span<const std::string> ignored;  // members that do not count
+  bool outermost_only = false;           // ... except in inner objects
+  std::span<const std::string> spaced;   // members in whose texts of one line white space is one blank, and none at the ends
+  bool unset = false;                    // null, "", {} and [] are like an absent member, and all texts of one line are spaced
+};
+
 /// A hash that is equal for equal JSON values, regardless of key order, white space, and 1 versus 1.0. For text that is not JSON, equal for
-/// equal text, ignoring white space at its ends. Members named in `ignored`, in either case, make no difference.
-[[nodiscard]] std::uint64_t canonical_hash(std::string_view text, std::span<const std::string> ignored = {});
+/// equal text, ignoring white space at its ends.
+[[nodiscard]] std::uint64_t canonical_hash(std::string_view text, const Tolerance& tolerance = {});
 
 /// Decodes the escapes of a JSON string's bytes.
 void unescape(std::string_view raw, std::string& out);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <tuple>
 
 #include "common/json_scan.h"
+#include "common/shared_rules.h"
 #include "common/tools.h"
 #include "common/words.h"
+#include "evidence/trouble.h"
+#include "expensive_loop/output_hash.h"
 #include "text/fold.h"
 
 namespace runwarden::plugins {
@@ -17,7 +21,6 @@ constexpr std::int64_t kHighFrom = 6;
 constexpr std::int64_t kMostScored = 6;
 constexpr std::size_t kLongestCycle = 4;
 constexpr std::size_t kMostEvidence = 32;  // no host takes more
-constexpr std::size_t kFreshDigits = 5;
 constexpr double kMostCostUsd = 1e9;  // a larger figure is not a cost, and the summary does not mention spend
 
 constexpr SettingSchema kProperties[] = {{"repeats", R"({"type":"integer","minimum":2,"maximum":1000})"}};
@@ -28,84 +31,17 @@ constexpr Rule kRules[] = {
 
 constexpr SettingsForm kForm{kProperties, kRules};
 
-/// A hash that is equal for outputs that differ only in words with digits: attempt numbers, times, request ids.
-std::uint64_t hash_without_numbers(std::string_view text) {
-  std::uint64_t hash = 0x5C;
-  std::uint64_t word = 0;
-  bool open = false;
-  bool number = false;
-  const auto letter_at = [&](std::size_t i) { return is_word_byte(static_cast<char>(text[i] | 0x20)) || text[i] == '-' || text[i] == '_'; };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    // A point, colon or comma between digits is part of the number: "1.52", "10:15:02".
-    const bool joins =
-        open && number && (text[i] == '.' || text[i] == ':' || text[i] == ',') && i + 1 < text.size() && is_digit(text[i + 1]);
-    if (joins || letter_at(i)) {
-      open = true;
-      number |= is_digit(text[i]);
-      word = (word ^ static_cast<unsigned char>(text[i])) * 0x100000001b3ull;
-      continue;
-    }
-    if (open) hash = mix(hash, number ? 1 : word);
-    word = 0;
-    open = number = false;
-    hash = mix(hash, static_cast<unsigned char>(text[i]));
-  }
-  return open ? mix(hash, number ? 1 : word) : hash;
-}
-
 bool has_arguments(std::string_view input) {
   const auto text = trim(input);
   return !text.empty() && text != "{}" && text != "null";
 }
 
-/// Replaces each digit of a time of day ("18:12:38") with 0, in an output that says more than the time. Returns `text` itself when it
-/// contains none, else a view of `buffer`.
-std::string_view without_clock(std::string_view text, std::string& buffer) {
-  constexpr std::size_t kLongTextBytes = 100;
-  if (text.size() < kLongTextBytes) return text;
-  const auto digits = [&](std::size_t i) { return i + 1 < text.size() && is_digit(text[i]) && is_digit(text[i + 1]); };
-  bool found = false;
-  for (auto at = text.find(':'); at != std::string_view::npos; at = text.find(':', at + 1)) {
-    if (at == 0 || !is_digit(text[at - 1]) || !digits(at + 1) || at + 3 >= text.size() || text[at + 3] != ':' || !digits(at + 4)) continue;
-    if (!found) buffer.assign(text);
-    found = true;
-    const auto begin = at > 1 && is_digit(text[at - 2]) ? at - 2 : at - 1;
-    auto end = at + 6;
-    if (end + 1 < text.size() && text[end] == '.' && is_digit(text[end + 1])) ++end;
-    while (end < text.size() && is_digit(text[end])) ++end;
-    for (auto i = begin; i < end; ++i) buffer[i] = '0';
-  }
-  return found ? std::string_view(buffer) : text;
-}
-
-/// A hash that is equal for outputs that differ only in fresh ids: words of letters and digits, and long numbers.
-std::uint64_t masked_hash(std::string_view text) {
-  std::uint64_t hash = 0x3A;
-  std::uint64_t word = 0;
-  std::size_t digits = 0;
-  std::size_t others = 0;
-  const auto close = [&] {
-    hash = mix(hash, digits >= kFreshDigits || (digits > 0 && others > 0) ? 1 : word);
-    word = digits = others = 0;
-  };
-  for (const char c : text) {
-    const bool letter = is_ascii_letter(c) || c == '-' || c == '_';
-    if (!letter && !is_digit(c)) {
-      close();
-      hash = mix(hash, static_cast<unsigned char>(c));
-      continue;
-    }
-    ++(letter ? others : digits);
-    word = (word ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
-  }
-  close();
-  return hash;
-}
-
 }  // namespace
 
-ExpensiveLoop::ExpensiveLoop(std::string_view settings_json) {
-  const Settings settings(settings_json, kForm);
+ExpensiveLoop::ExpensiveLoop(std::string_view settings_json) : ExpensiveLoop(settings_json, Settings(settings_json, kForm)) {}
+
+ExpensiveLoop::ExpensiveLoop(std::string_view settings_json, const Settings& settings)
+    : rules_(shared_rules<LoopRules>(settings_json, settings)), content_(rules_->content) {
   threshold_ = settings.integer("repeats", kDefaultRepeats);
   progress_ = settings.rule("progress");
   user_turn_ = settings.rule("user_turn");
@@ -113,10 +49,6 @@ ExpensiveLoop::ExpensiveLoop(std::string_view settings_json) {
   json_inputs_ = settings.rule("json_inputs");
   cycles_ = settings.rule("cycles");
   counters_ = settings.rule("counters");
-  content_ = make_content_rules(settings);
-  under_way_words_ = settings.vocabulary().words(Key::kUnderWayWords);
-  pausing_words_ = settings.vocabulary().words(Key::kPausingWords);
-  cosmetic_members_ = settings.vocabulary().words(Key::kCosmeticMembers);
 }
 
 std::string ExpensiveLoop::schema() {
@@ -127,7 +59,7 @@ std::string ExpensiveLoop::schema() {
 bool ExpensiveLoop::pauses_between(const RunView& run, std::size_t at) const {
   const auto& call = calls_[at];
   const bool again = at > 0 && calls_[at - 1].tool == call.tool;
-  return !call.failed && !again && names_any(run.steps[call.step].name, pausing_words_);
+  return !call.failed && !again && names_any(run.steps[call.step].name, rules_->pausing_words);
 }
 
 void ExpensiveLoop::collect(const RunView& run) {
@@ -164,9 +96,18 @@ bool ExpensiveLoop::only_looks_for(const StepView& step) {
   return only_asks(values_, content_.tools);
 }
 
-/// Ignores, for a look-up, how many answers are wanted, and why.
-std::uint64_t ExpensiveLoop::input_hash(const Call& call, std::string_view input) const {
-  return call.reads ? canonical_hash(input, cosmetic_members_) : canonical_hash(input);
+/// Ignores, for a look-up, how many answers are wanted, why, and what is not set; for a command, how it is spaced.
+std::uint64_t ExpensiveLoop::input_hash(const Call& call, const StepView& step) const {
+  Tolerance tolerance;
+  if (!call.reads) {
+    tolerance.spaced = rules_->command_members;
+    return canonical_hash(step.input, tolerance);
+  }
+  tolerance.unset = true;
+  const auto nothing = canonical_hash("{}", tolerance);
+  if (!names_any(step.name, content_.tools.thinking_words)) tolerance.ignored = rules_->cosmetic_members;
+  const auto hash = canonical_hash(step.input, tolerance);
+  return hash != nothing ? hash : canonical_hash(step.input);
 }
 
 /// Compares inputs only for tools with enough calls for a loop.
@@ -183,7 +124,7 @@ void ExpensiveLoop::key_calls(const RunView& run) {
       continue;
     }
     const auto& text = run.steps[call.step].input;
-    call.key = mix(call.tool, !present(text) ? 0 : !json_inputs_ ? hash_text(text) : input_hash(call, text));
+    call.key = mix(call.tool, !present(text) ? 0 : !json_inputs_ ? hash_text(text) : input_hash(call, run.steps[call.step]));
   }
 }
 
@@ -193,9 +134,22 @@ std::uint64_t ExpensiveLoop::output_of(const RunView& run, Call& call) {
   const auto& output = run.steps[call.step].output;
   run.pace(output.size());
   if (!present(output)) return call.output;
-  const auto text = progress_ ? without_clock(output, masked_) : output;
-  call.output = fresh_ids_ && !call.reads ? masked_hash(text) : canonical_hash(text);
+  if (!progress_) {
+    call.output = fresh_ids_ && !call.reads ? hash_without_ids(output) : canonical_hash(output);
+  } else {
+    const auto text = without_clock(without_headers(output, body_), masked_);
+    call.output = fresh_ids_ && !call.reads ? hash_without_ids(text) : answer_hash(text);
+  }
   return call.output;
+}
+
+/// The hash of what a look-up returned, without the members that differ in each answer. If it has no others, they are the answer.
+std::uint64_t ExpensiveLoop::answer_hash(std::string_view text) const {
+  Tolerance tolerance;
+  tolerance.ignored = rules_->fresh_members;
+  tolerance.outermost_only = true;
+  const auto hash = canonical_hash(text, tolerance);
+  return hash != canonical_hash("{}") ? hash : canonical_hash(text);
 }
 
 /// True when, between two calls of one series (by index), another successful call touched a file that they name.
@@ -215,8 +169,8 @@ bool ExpensiveLoop::changed_between(const RunView& run, std::size_t before, std:
 
 bool ExpensiveLoop::under_way(std::string_view output) {
   fold(output, folded_);
-  return std::any_of(under_way_words_.begin(), under_way_words_.end(),
-                     [&](const auto& word) { return folded_.find(word) != std::string::npos; });
+  const auto& words = rules_->under_way_words;
+  return std::any_of(words.begin(), words.end(), [&](const auto& word) { return folded_.find(word) != std::string::npos; });
 }
 
 std::uint64_t ExpensiveLoop::refusal_of(const RunView& run, Call& call) {
@@ -224,8 +178,19 @@ std::uint64_t ExpensiveLoop::refusal_of(const RunView& run, Call& call) {
   const auto& step = run.steps[call.step];
   call.refusal_made = true;
   run.pace(step.output.size());
-  if (failure_of(step, content_) != Failure::kNone && !under_way(step.output)) call.refusal = hash_without_numbers(trim(step.output));
+  if ((failure_of(step, content_) != Failure::kNone || (call.reads && found_nothing(step))) && !under_way(step.output))
+    call.refusal = hash_without_numbers(trim(step.output));
   return call.refusal;
+}
+
+/// "Searched 2061 bytes, no matching entry": true for an output that says, or shows, that nothing was found.
+bool ExpensiveLoop::found_nothing(const StepView& step) {
+  constexpr std::size_t kLongest = 600;  // bytes
+  if (step.output.size() > kLongest) return false;
+  if (is_empty_output(step.output, rules_->lexicon, content_, step.input)) return true;
+  if (looks_like_json(step.output)) return false;
+  read(step.output, rules_->lexicon, reading_);
+  return has(reading_.cues, kCueNothingFound | kCueEmptyWord);
 }
 
 /// The number of earlier calls that did not fail, not even softly, and may have changed something.
@@ -285,7 +250,8 @@ bool ExpensiveLoop::learned(const RunView& run, Call& before, Call& after, std::
   return false;
 }
 
-Finding ExpensiveLoop::finding(const RunView& run, const std::string& name, std::int64_t repeats, std::size_t primary) const {
+Finding ExpensiveLoop::finding(const RunView& run, const std::string& name, std::int64_t repeats, std::size_t primary) {
+  repeats_.push_back(repeats);
   Finding out;
   out.source = Source::kRuntime;
   out.severity = repeats >= kHighFrom ? Severity::kHigh : Severity::kMedium;
@@ -294,14 +260,21 @@ Finding ExpensiveLoop::finding(const RunView& run, const std::string& name, std:
   out.title = "Runaway loop: \"" + name + "\" repeated " + count + "\u00D7 with no progress";
   out.summary =
       "The agent retried \"" + name + "\" " + count + " times without changing inputs or making progress, with no escalation or backoff.";
-  if (run.cost_usd && *run.cost_usd <= kMostCostUsd && repeats > 0) {
-    const auto waste = *run.cost_usd * static_cast<double>(repeats - 1) / static_cast<double>(repeats);
-    out.waste_usd = std::round(waste * 100) / 100;
-    out.summary += " Estimated wasted spend: $" + two_decimals(*out.waste_usd) + ".";
-  }
   out.primary_step = primary;
   out.fingerprint_parts = {name, run.steps[primary].outcome == Outcome::kFailed ? quote(failure_text(run.steps[primary])) : ""};
   return out;
+}
+
+/// Estimates what each loop wasted. Several loops share the cost of the run by their repeats, so that together they waste no more than it.
+void ExpensiveLoop::estimate_waste(const RunView& run, Verdict& verdict) const {
+  if (!run.cost_usd || *run.cost_usd > kMostCostUsd) return;
+  const auto all = static_cast<double>(std::accumulate(repeats_.begin(), repeats_.end(), std::int64_t{0}));
+  for (std::size_t i = 0; i < verdict.findings.size(); ++i) {
+    auto& found = verdict.findings[i];
+    const auto cents = *run.cost_usd * 100 * static_cast<double>(repeats_[i] - 1) / all;
+    found.waste_usd = (repeats_.size() > 1 ? std::floor(cents) : std::round(cents)) / 100;
+    found.summary += " Estimated wasted spend: $" + two_decimals(*found.waste_usd) + ".";
+  }
 }
 
 std::size_t ExpensiveLoop::cycle_rounds(const RunView& run, std::size_t at, std::size_t length) {
@@ -322,6 +295,9 @@ void ExpensiveLoop::find_cycles(const RunView& run, Verdict& verdict) {
       if (calls_[at + length].key != calls_[at].key) continue;
       const auto rounds = cycle_rounds(run, at, length);
       if (static_cast<std::int64_t>(rounds) < threshold_) break;
+      std::vector<std::size_t> members;
+      for (std::size_t k = 0; k < rounds; ++k) members.push_back(at + k * length);
+      if (asked_each_time(run, members)) break;
       std::string name;
       for (std::size_t k = 0; k < length; ++k) {
         if (k > 0) name += " \u2192 ";
@@ -355,9 +331,9 @@ void ExpensiveLoop::count_new_work(const RunView& run) {
     const auto& step = run.steps[call.step];
     run.pace(step.output.size());
     if (failure_of(step, content_) != Failure::kNone || names_look_up(step.name, content_.tools)) continue;
-    // Repeating "No canvas generated" is not work, whatever was requested.
+    // Repeating "No canvas generated" is not work, whatever was requested; repeating "ok" is.
     const auto answer = mix(call.tool, output_of(run, call));
-    const bool fresh = !done_.contains(answer);
+    const bool fresh = !done_.contains(answer) || !speaks_of_trouble(step.output, rules_->lexicon, reading_);
     done_.insert(call.key);
     done_.insert(answer);
     if (!fresh) continue;
@@ -366,13 +342,36 @@ void ExpensiveLoop::count_new_work(const RunView& run) {
   }
 }
 
-/// True for a successful call that is not a look-up, when another tool did something new in between: "edit config; run train" repeatedly
-/// with different edits, "go east" with another thing in hand. Such a call's arguments do not show all that it works on.
-bool ExpensiveLoop::runs_on_other_work(const RunView& run, const Call& before, const Call& after) {
+/// True when another tool did something new between two equal calls (by index): "edit config; run train" repeatedly with different edits,
+/// "go east" with another thing in hand. Such a call's arguments do not show all that it works on. A look-up works on what it names.
+bool ExpensiveLoop::runs_on_other_work(const RunView& run, std::size_t before, std::size_t after) {
   count_new_work(run);
-  if (after.new_work - before.new_work == after.own_new_work - before.own_new_work) return false;
-  const auto& step = run.steps[after.step];
-  return !after.failed && !names_look_up(step.name, content_.tools) && failure_of(step, content_) == Failure::kNone;
+  const auto& first = calls_[before];
+  const auto& again = calls_[after];
+  if (again.new_work - first.new_work == again.own_new_work - first.own_new_work) return false;
+  if (!again.reads && !names_look_up(run.steps[again.step].name, content_.tools)) return true;
+  return changes_what_is_looked_up(run, before, after);
+}
+
+/// True when a call that did something new between two equal look-ups (by index) names what they name: "set_priority {"id": 7}" between
+/// two of "get_ticket {"id": 7}". Searches the nearest calls only.
+bool ExpensiveLoop::changes_what_is_looked_up(const RunView& run, std::size_t before, std::size_t after) {
+  constexpr std::size_t kReach = 16, kLongest = 4000;  // calls; bytes of arguments
+  if (run.steps[calls_[after].step].input.size() > kLongest) return false;
+  collect_values(run.steps[calls_[after].step].input, content_.tools.calls, values_);
+  if (values_.empty()) return false;
+  for (auto i = std::max(before + 1, after - std::min(after, kReach)); i < after; ++i) {
+    const auto& call = calls_[i];
+    if (call.tool == calls_[after].tool || calls_[i + 1].new_work == call.new_work) continue;
+    collect_values(run.steps[call.step].input.substr(0, kLongest), content_.tools.calls, changed_);
+    const auto named = [&](const CallValue& value) {
+      return std::any_of(changed_.begin(), changed_.end(), [&](const CallValue& other) {
+        return other.normal == value.normal && (value.names_object || other.key == value.key);
+      });
+    };
+    if (std::all_of(values_.begin(), values_.end(), named)) return true;
+  }
+  return false;
 }
 
 /// True when what happened between two equal calls (by index) makes the second a different call: a file that they name was changed, a
@@ -381,7 +380,7 @@ bool ExpensiveLoop::runs_on_other_work(const RunView& run, const Call& before, c
 bool ExpensiveLoop::moved_on(const RunView& run, std::size_t before, std::size_t after) {
   if (!progress_ || after == before + 1) return false;
   if (has_arguments(run.steps[calls_[after].step].input)) {
-    return changed_between(run, before, after) || runs_on_other_work(run, calls_[before], calls_[after]);
+    return changed_between(run, before, after) || runs_on_other_work(run, before, after);
   }
   const auto& again = calls_[after];
   const bool recorded = !trim(run.steps[again.step].input).empty();
@@ -433,6 +432,18 @@ bool ExpensiveLoop::put_right_after(const RunView& run, const std::vector<std::s
   return next->key != last.key || next != first || next->user_turns > last.user_turns;
 }
 
+/// True when only as many look-ups as just make a loop succeeded, each after another user turn: the user wants to know whether it is still
+/// so.
+bool ExpensiveLoop::asked_each_time(const RunView& run, const std::vector<std::size_t>& members) const {
+  if (!user_turn_ || static_cast<std::int64_t>(members.size()) > threshold_) return false;
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const auto& call = calls_[members[k]];
+    if (!call.reads || failure_of(run.steps[call.step], content_) != Failure::kNone) return false;
+    if (k > 0 && calls_[members[k - 1]].user_turns == call.user_turns) return false;
+  }
+  return true;
+}
+
 void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size_t end, Verdict& verdict) {
   if (static_cast<std::int64_t>(end - begin) < threshold_) return;
   Series best;
@@ -459,6 +470,8 @@ void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size
     if (put_right_after(run, members)) {
       verdict.suppress("put_right", calls_[members.back()].step,
                        "the next call of the tool succeeded, with different arguments or after another call");
+    } else if (asked_each_time(run, members)) {
+      verdict.suppress("user_turn", calls_[members.front()].step, "the user spoke before each of the equal look-ups");
     } else {
       verdict.findings.push_back(loop_of(run, members, calls_[order_[best.second]].step));
     }
@@ -471,7 +484,7 @@ void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size
   }
 }
 
-Finding ExpensiveLoop::loop_of(const RunView& run, const std::vector<std::size_t>& members, std::size_t primary) const {
+Finding ExpensiveLoop::loop_of(const RunView& run, const std::vector<std::size_t>& members, std::size_t primary) {
   auto found = finding(run, std::string(step_name(run.steps[primary])), static_cast<std::int64_t>(members.size()), primary);
   for (std::size_t k = 0; k < members.size() && k < kMostEvidence; ++k) {
     const auto step = calls_[members[k]].step;
@@ -534,10 +547,12 @@ std::string ExpensiveLoop::cannot_tell(const RunView& run) const {
 
 Verdict ExpensiveLoop::evaluate(const RunView& run) {
   Verdict verdict(run.explanation);
+  repeats_.clear();
   collect(run);
   if (cycles_) find_cycles(run, verdict);
   find_series(run, verdict);
   find_retries(run, verdict);
+  estimate_waste(run, verdict);
   std::stable_sort(verdict.findings.begin(), verdict.findings.end(),
                    [](const Finding& a, const Finding& b) { return a.primary_step < b.primary_step; });
   if (verdict.findings.empty()) verdict.cannot_tell = cannot_tell(run);

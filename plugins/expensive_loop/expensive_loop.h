@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,27 @@
 #include "evidence/touched_files.h"
 
 namespace runwarden::plugins {
+
+/// The words of expensive_loop. Loaded once, then read-only: any thread may read.
+struct LoopRules {
+  /// Throws std::invalid_argument that names the fault.
+  explicit LoopRules(const Settings& settings)
+      : lexicon(make_lexicon(settings)),
+        content(make_content_rules(settings)),
+        cosmetic_members(settings.vocabulary().words(Key::kCosmeticMembers)),
+        fresh_members(settings.vocabulary().words(Key::kFreshMembers)),
+        command_members(settings.vocabulary().words(Key::kCommandMembers)),
+        under_way_words(settings.vocabulary().words(Key::kUnderWayWords)),
+        pausing_words(settings.vocabulary().words(Key::kPausingWords)) {}
+
+  Lexicon lexicon;
+  ContentRules content;
+  std::vector<std::string> cosmetic_members;
+  std::vector<std::string> fresh_members;
+  std::vector<std::string> command_members;
+  std::vector<std::string> under_way_words;
+  std::vector<std::string> pausing_words;
+};
 
 /// Finds calls that were repeated with the same input while the agent learned nothing new, and cycles of such calls. One owner, one thread
 /// at a time: keeps scratch memory between runs.
@@ -27,6 +49,8 @@ class ExpensiveLoop {
   [[nodiscard]] Verdict evaluate(const RunView& run);
 
  private:
+  ExpensiveLoop(std::string_view settings_json, const Settings& settings);
+
   /// One tool call, reduced to what is compared.
   struct Call {
     std::size_t step = 0;
@@ -56,13 +80,16 @@ class ExpensiveLoop {
   void collect(const RunView& run);
   [[nodiscard]] bool only_looks_for(const StepView& step);
   [[nodiscard]] bool pauses_between(const RunView& run, std::size_t at) const;
-  [[nodiscard]] std::uint64_t input_hash(const Call& call, std::string_view input) const;
+  [[nodiscard]] std::uint64_t input_hash(const Call& call, const StepView& step) const;
   void key_calls(const RunView& run);
   [[nodiscard]] std::uint64_t output_of(const RunView& run, Call& call);
+  [[nodiscard]] std::uint64_t answer_hash(std::string_view text) const;
+  [[nodiscard]] bool found_nothing(const StepView& step);
   [[nodiscard]] bool changed_between(const RunView& run, std::size_t before, std::size_t after);
   [[nodiscard]] std::uint64_t refusal_of(const RunView& run, Call& call);
   void count_new_work(const RunView& run);
-  [[nodiscard]] bool runs_on_other_work(const RunView& run, const Call& before, const Call& after);
+  [[nodiscard]] bool runs_on_other_work(const RunView& run, std::size_t before, std::size_t after);
+  [[nodiscard]] bool changes_what_is_looked_up(const RunView& run, std::size_t before, std::size_t after);
   [[nodiscard]] bool under_way(std::string_view output);
   [[nodiscard]] std::uint32_t changes_before(const RunView& run, const Call& call);
   [[nodiscard]] bool same_refusal(const RunView& run, Call& before, Call& after);
@@ -72,13 +99,17 @@ class ExpensiveLoop {
   void find_series(const RunView& run, Verdict& verdict);
   [[nodiscard]] bool moved_on(const RunView& run, std::size_t before, std::size_t after);
   [[nodiscard]] std::vector<std::size_t> same_answers(const RunView& run, std::size_t begin, std::size_t end);
-  [[nodiscard]] Finding loop_of(const RunView& run, const std::vector<std::size_t>& members, std::size_t primary) const;
+  [[nodiscard]] Finding loop_of(const RunView& run, const std::vector<std::size_t>& members, std::size_t primary);
   [[nodiscard]] bool put_right_after(const RunView& run, const std::vector<std::size_t>& members) const;
+  [[nodiscard]] bool asked_each_time(const RunView& run, const std::vector<std::size_t>& members) const;
   void judge_group(const RunView& run, std::size_t begin, std::size_t end, Verdict& verdict);
   void find_retries(const RunView& run, Verdict& verdict);
-  [[nodiscard]] Finding finding(const RunView& run, const std::string& name, std::int64_t repeats, std::size_t primary) const;
+  [[nodiscard]] Finding finding(const RunView& run, const std::string& name, std::int64_t repeats, std::size_t primary);
+  void estimate_waste(const RunView& run, Verdict& verdict) const;
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
 
+  std::shared_ptr<const LoopRules> rules_;
+  const ContentRules& content_;
   std::int64_t threshold_;
   bool progress_;
   bool user_turn_;
@@ -86,10 +117,6 @@ class ExpensiveLoop {
   bool json_inputs_;
   bool cycles_;
   bool counters_;
-  ContentRules content_;
-  std::vector<std::string> cosmetic_members_;
-  std::vector<std::string> under_way_words_;
-  std::vector<std::string> pausing_words_;
   std::vector<Call> calls_;
   std::vector<std::uint64_t> tools_;    // of all calls, sorted
   std::vector<std::size_t> order_;      // indexes into calls_, with equal keys adjacent
@@ -100,7 +127,11 @@ class ExpensiveLoop {
   HashSet done_;  // keys of successful calls that may have changed something
   bool new_work_made_ = false;
   std::vector<CallValue> values_;
+  std::vector<CallValue> changed_;
+  std::vector<std::int64_t> repeats_;  // of each finding, in the order in which they were found
   std::string masked_;
+  std::string body_;
+  Reading reading_;
   std::string folded_;
 };
 

@@ -176,7 +176,7 @@ TEST(ExpensiveLoop, AnotherFailureAfterAChange_IsProgress) {
     for (RunBuilder* run : {&repair, &stuck}) {
       run->tool("start_job", R"({"job":"nightly"})", run == &repair ? fault : "no module named yaml");
       run->last().outcome = Outcome::kFailed;
-      run->tool("install", "{\"what\":\"" + std::string(fault) + "\"}", "installed");
+      run->tool("install", run == &repair ? "{\"what\":\"" + std::string(fault) + "\"}" : R"({"what":"yaml"})", "installed");
     }
   }
   EXPECT_TRUE(judge(repair).findings.empty());
@@ -258,6 +258,31 @@ INSTANTIATE_TEST_SUITE_P(
                                              R"({"ok":false,"request":"rq-9"})"},
                     std::vector<std::string>{"Error after 0.5 s", "Error after 12 s", "Error after 1.25 s"}));
 
+class NothingNew : public testing::TestWithParam<std::vector<std::string>> {};
+
+TEST_P(NothingNew, BesideCountersTimesAndIds_IsALoop) {
+  EXPECT_EQ(judge(answers(GetParam())).findings.size(), 1u);
+  EXPECT_EQ(first_rule(judge(answers({GetParam()[0], GetParam()[1], "open"}))), "progress");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    ExpensiveLoop, NothingNew,
+    testing::Values(std::vector<std::string>{"no results (87 ms)", "no results (91 ms)", "no results (90 ms)"},
+                    std::vector<std::string>{"Searched 310 bytes, no matching valve", "Searched 324 bytes, no matching valve",
+                                             "Searched 338 bytes, no matching valve"},
+                    std::vector<std::string>{R"({"valves":[],"requestId":"rq-7f"})", R"({"valves":[],"requestId":"rq-80"})",
+                                             R"({"valves":[],"requestId":"rq-81"})"},
+                    std::vector<std::string>{R"({"valve":"shut","generatedAt":"2026-05-03T10:01:11Z"})",
+                                             R"({"valve":"shut","generatedAt":"2026-05-03T10:01:19Z"})",
+                                             R"({"valve":"shut","generatedAt":"2026-05-03T10:01:25Z"})"},
+                    std::vector<std::string>{R"({"took":3,"valve":"shut"})", R"({"took":5,"valve":"shut"})",
+                                             R"({"took":4,"valve":"shut"})"},
+                    std::vector<std::string>{"[2026-05-03 10:03:11] valve is shut", "[2026-05-03 10:03:19] valve is shut",
+                                             "[2026-05-03 10:03:28] valve is shut"},
+                    std::vector<std::string>{"HTTP/1.1 200 OK\nDate: Sun, 03 May 2026 10:00:00 GMT\n\nshut",
+                                             "HTTP/1.1 200 OK\nDate: Sun, 03 May 2026 10:00:09 GMT\n\nshut",
+                                             "HTTP/1.1 200 OK\nDate: Sun, 03 May 2026 10:00:17 GMT\n\nshut"}));
+
 class OtherAnswers : public testing::TestWithParam<std::vector<std::string>> {};
 
 TEST_P(OtherAnswers, AreProgress) {
@@ -274,7 +299,13 @@ INSTANTIATE_TEST_SUITE_P(
                                              R"({"ok":false,"state":"pending","left":1})"},
                     std::vector<std::string>{"Error: no answer", "Error: access denied", "Error: no answer"},  // another reason
                     std::vector<std::string>{"Error: no answer (try 1)", "Error: no answer (try 2)", "opened after 3 tries"},  // worked
-                    std::vector<std::string>{"Error rate is 2", "Error rate is 3", "Error rate is 4"}));
+                    std::vector<std::string>{"Error rate is 2", "Error rate is 3", "Error rate is 4"},
+                    std::vector<std::string>{R"({"timestamp":1777802431})", R"({"timestamp":1777802440})", R"({"timestamp":1777802449})"},
+                    std::vector<std::string>{"Downloaded 2048 bytes", "Downloaded 4096 bytes", "Downloaded 8192 bytes"},
+                    std::vector<std::string>{"next departure 10:03:11", "next departure 10:08:11", "next departure 10:13:11"},
+                    std::vector<std::string>{R"({"log":[{"timestamp":1}]})", R"({"log":[{"timestamp":2}]})",
+                                             R"({"log":[{"timestamp":3}]})"},
+                    std::vector<std::string>{R"({"results":2})", R"({"results":3})", R"({"results":5})"}));
 
 TEST(ExpensiveLoop, RefusalThatCounts_AfterAChangeOrAUserTurn_IsProgress) {
   RunBuilder changed;
@@ -318,6 +349,66 @@ TEST(ExpensiveLoop, WritesWithFreshIds_AreALoop) {
   }
   EXPECT_EQ(judge(run).findings.size(), 1u);
   EXPECT_TRUE(judge(run, R"({"rules":{"fresh_ids":false}})").findings.empty());
+}
+
+TEST(ExpensiveLoop, WritesWithFreshTimes_AreALoop) {
+  RunBuilder run;
+  for (const auto* time : {"10:01:11", "10:01:19", "10:02:25"})
+    run.tool("send_note", R"({"to":"quay","text":"hi"})", std::string(R"({"sent":true,"createdAt":"2026-05-03T)") + time + "Z\"}");
+  EXPECT_EQ(judge(run).findings.size(), 1u);
+}
+
+RunBuilder checks_between(std::string_view other, const std::vector<std::string>& inputs, std::string_view answer) {
+  RunBuilder run;
+  for (const auto& input : inputs) run.tool(other, input, answer).tool("get_berth", R"({"berth":"B17"})", "depth 4.1 m");
+  return run;
+}
+
+TEST(ExpensiveLoop, LookUpAfterEachChangeOfItsObject_IsNoLoop) {
+  const std::vector<std::string> of_it{R"({"berth":"B17","dredge":1})", R"({"berth":"B17","dredge":2})", R"({"berth":"B17","dredge":3})"};
+  const std::vector<std::string> of_another{R"({"berth":"C02","dredge":1})", R"({"berth":"C02","dredge":2})",
+                                            R"({"berth":"C02","dredge":3})"};
+  EXPECT_TRUE(judge(checks_between("set_depth", of_it, "ok")).findings.empty());
+  EXPECT_TRUE(judge(checks_between("set_depth", of_it, "")).findings.empty());
+  EXPECT_EQ(judge(checks_between("set_depth", of_another, "ok")).findings.size(), 1u);
+  EXPECT_EQ(judge(checks_between("set_depth", of_it, "could not set the depth")).findings.size(), 1u);
+}
+
+TEST(ExpensiveLoop, CheckThatFailsAfterEachChange_IsNoLoop) {
+  for (const auto* answer : {"ok", "The file has been updated.", ""}) {
+    RunBuilder run;
+    for (const auto* line : {"v0", "v1", "v2"})
+      run.tool("edit_file", std::string(R"({"path":"hull.py","text":")") + line + "\"}", answer)
+          .tool("run_tests", R"({"path":"tests"})", "Traceback (most recent call last):\nValueError: draught");
+    EXPECT_TRUE(judge(run).findings.empty()) << answer;
+  }
+}
+
+TEST(ExpensiveLoop, ArgumentsThatAskForNothingElse_MakeNoOtherCall) {
+  const auto fires = [](std::string_view tool, const std::vector<std::string>& inputs) {
+    RunBuilder run;
+    for (const auto& input : inputs) run.tool(tool, input, "no entry");
+    return !judge(run).findings.empty();
+  };
+  EXPECT_TRUE(fires("lookup", {R"({"q":"heron","request_id":"a1"})", R"({"q":"heron","request_id":"b2"})", R"({"q":"heron"})"}));
+  EXPECT_TRUE(fires("lookup", {R"({"q":"heron","timeout":5})", R"({"q":"heron","timeout":30})", R"({"q":"heron","timeout":60})"}));
+  EXPECT_TRUE(fires("lookup", {R"({"q":"heron"})", R"({"q":"heron ","filter":null})", R"({"q":"heron","filter":""})"}));
+  EXPECT_TRUE(fires("bash", {R"({"command":"make -q"})", R"({"command":" make  -q"})", R"({"command":"make -q "})"}));
+  EXPECT_FALSE(fires("bash", {R"({"command":"if x:\n y"})", R"({"command":"if x:\n  y"})", R"({"command":"if x:\n   y"})"}));
+  EXPECT_FALSE(fires("lookup", {R"({"q":"heron"})", R"({"q":"heron","open":false})", R"({"q":"heron","open":true})"}));
+  EXPECT_FALSE(fires("think", {R"({"thought":"north"})", R"({"thought":"south"})", R"({"thought":"east"})"}));
+}
+
+TEST(ExpensiveLoop, SeveralLoops_WasteNoMoreThanTheRunCost) {
+  RunBuilder run;
+  run.cost(0.90);
+  for (int i = 0; i < 4; ++i) run.tool("find_berth", R"({"q":"deep"})", "[]");
+  for (int i = 0; i < 3; ++i) run.tool("find_pilot", R"({"q":"free"})", "[]");
+  const auto verdict = judge(run);
+  ASSERT_EQ(verdict.findings.size(), 2u);
+  EXPECT_DOUBLE_EQ(verdict.findings[0].waste_usd.value(), 0.38);
+  EXPECT_DOUBLE_EQ(verdict.findings[1].waste_usd.value(), 0.25);
+  EXPECT_NE(verdict.findings[1].summary.find("$0.25."), std::string::npos);
 }
 
 TEST(ExpensiveLoop, AnotherFailureAfterTheUserSpoke_IsProgress) {
@@ -421,7 +512,8 @@ TEST(ExpensiveLoop, CommandThatWentWellAfterOtherWork_IsNoLoop) {
   EXPECT_EQ(runs("edit", true, "table written"), 0u);
   EXPECT_NE(runs("edit", false, "table written"), 0u) << "the same edit each time";
   EXPECT_EQ(runs("get_depth", true, "table written"), 1u) << "looking something up changes nothing";
-  EXPECT_EQ(runs("edit", true, "error: no rule to make target 'tide-table'"), 1u) << "no edit helped";
+  EXPECT_EQ(runs("edit", true, "error: no rule to make target 'tide-table'"), 0u) << "the edit may have helped";
+  EXPECT_NE(runs("edit", false, "error: no rule to make target 'tide-table'"), 0u);
 }
 
 // Each command three times, round after round: between two of them lies all else, and nothing of it is new.
@@ -464,19 +556,23 @@ TEST(ExpensiveLoop, PausesBetweenOtherCalls_AreNoLoop) {
   EXPECT_EQ(judge(failing).findings.size(), 1u);
 }
 
-TEST(ExpensiveLoop, WriteAskedForAgain_IsNoLoop) {
-  const auto judged = [](std::string_view tool, bool asked) {
+TEST(ExpensiveLoop, CallAskedForAgain_IsNoLoop) {
+  const auto judged = [](std::string_view tool, int calls, bool asked) {
     RunBuilder run;
     run.request("Keep my list.");
-    for (int i = 0; i < 3; ++i) {
-      if (asked) run.user("And put another thing on it.");
-      run.tool(tool, R"({"kind":"list"})", "list updated");
+    for (int i = 0; i < calls; ++i) {
+      if (asked) run.user("And how is it now?");
+      run.tool(tool, R"({"kind":"list"})", "list of 4 things");
     }
-    return ExpensiveLoop({}).evaluate(run.run()).findings.size();
+    return ExpensiveLoop({}).evaluate(run.run());
   };
-  EXPECT_EQ(judged("update_memory", true), 0u);
-  EXPECT_EQ(judged("update_memory", false), 1u);
-  EXPECT_EQ(judged("get_memory", true), 1u) << "a look-up gives no more to who asks again";
+  EXPECT_TRUE(judged("update_memory", 4, true).findings.empty());
+  EXPECT_EQ(judged("update_memory", 3, false).findings.size(), 1u);
+  const auto looked = judged("get_memory", 3, true);
+  EXPECT_TRUE(looked.findings.empty());
+  EXPECT_EQ(first_rule(looked), "user_turn");
+  EXPECT_EQ(judged("get_memory", 4, true).findings.size(), 1u) << "nothing has come of looking";
+  EXPECT_EQ(judged("get_memory", 3, false).findings.size(), 1u);
 }
 
 TEST(ExpensiveLoop, ThreeFailuresThatTheNextCallPutsRight_AreNoLoop) {
@@ -541,7 +637,7 @@ TEST(ExpensiveLoop, MemberNamedAsACommand_RunsNone) {
     return judge(run.model("tide.py still fails with an AssertionError.")).findings.size();
   };
   EXPECT_EQ(judged(R"({"file":"tide.py","new":")"), 0u);
-  EXPECT_EQ(judged(R"({"file":"quay.py","new":")"), 1u) << "of another file";
+  EXPECT_EQ(judged(R"({"file":"quay.py","new":")"), 0u) << "the script may import it";
 }
 
 }  // namespace
