@@ -71,20 +71,6 @@ Shape shape_of(std::string_view word) {
   return shape;
 }
 
-std::optional<double> parse_number(std::string_view word) {
-  char digits[48];
-  std::size_t n = 0;
-  for (const char c : word) {
-    if (c == ',') continue;
-    if (n == sizeof digits) return std::nullopt;
-    digits[n++] = c;
-  }
-  double value = 0;
-  const auto [end, fault] = std::from_chars(digits, digits + n, value);
-  if (fault != std::errc{} || end != digits + n) return std::nullopt;
-  return value;
-}
-
 int to_int(std::string_view digits) {
   int value = 0;
   const auto [end, fault] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
@@ -153,18 +139,19 @@ bool all_digits_and(std::string_view word, std::string_view signs) {
   return std::all_of(word.begin(), word.end(), [&](char c) { return is_digit(c) || signs.find(c) != std::string_view::npos; });
 }
 
-bool read_number(std::string_view word, const FactWords& words, Fact& fact) {
+/// Reads a number. `rest` is the text behind it.
+bool read_number(std::string_view word, std::string_view rest, const FactWords& words, Fact& fact) {
   std::size_t digits_end = word.size();
   while (digits_end > 0 && letter(word[digits_end - 1])) --digits_end;
   if (digits_end < word.size() && !words.is_unit(word.substr(digits_end))) return false;
   word = word.substr(0, digits_end);
   if (word.empty() || !all_digits_and(word, ".,")) return false;
-  const auto value = parse_number(word);
-  if (!value) return false;
+  const auto amount = parse_amount(word, words.begins_with_currency(rest));
+  if (!amount) return false;
   fact.kind = FactKind::kNumber;
-  fact.number = *value;
-  fact.normal = normal_number(*value);
-  const bool year = *value >= 1900 && *value <= 2100 && word.size() == 4;
+  fact.number = amount->value;
+  fact.normal = normal_number(amount->value);
+  const bool year = amount->value >= 1900 && amount->value <= 2100 && word.size() == 4;
   fact.strong = !year && (word.find_first_of(".,") != std::string_view::npos ? word.size() >= 4 : word.size() >= 3);
   return true;
 }
@@ -182,7 +169,7 @@ bool read_quantity(std::string_view word, const FactWords& words, Fact& fact) {
   if (sign == std::string_view::npos || sign == 0 || word.size() - sign <= kShortestNoun) return false;
   const auto noun = word.substr(sign + 1);
   const auto plain = [](char c) { return c >= 'a' && c <= 'z'; };
-  return std::all_of(noun.begin(), noun.end(), plain) && read_number(word.substr(0, sign), words, fact);
+  return std::all_of(noun.begin(), noun.end(), plain) && read_number(word.substr(0, sign), {}, words, fact);
 }
 
 /// "4h29m", "2h": a duration, which each source words in its own way.
@@ -253,7 +240,7 @@ class Collector {
       for (; at_ < text_.size(); ++at_) {
         const auto kind = class_of(text_[at_]);
         if ((kind & (kLetter | kDigit)) == 0) {
-          if (kind != kConnects || at_ + 1 >= text_.size() || !part(text_[at_ + 1]) || !inner(at_)) break;
+          if (kind != kConnects || at_ + 1 >= text_.size() || !part(text_[at_ + 1]) || !(inner(at_) || is_decimal_comma(begin))) break;
           signs = true;
         }
         classes |= kind;
@@ -285,6 +272,23 @@ class Collector {
     }
     if (c == ':') return is_digit(text_[at - 1]) && is_digit(text_[at + 1]);
     return true;
+  }
+
+  /// "1.250,50", "84,50 €": true for a comma at at_ before two digits, in a number that begins at `begin` and has groups of three digits or
+  /// a currency. Between other numbers it lists them: "rows 12,40".
+  [[nodiscard]] bool is_decimal_comma(std::size_t begin) const {
+    constexpr std::size_t kLongest = 16;
+    if (text_[at_] != ',' || at_ + 2 >= text_.size() || !is_digit(text_[at_ + 1]) || !is_digit(text_[at_ + 2])) return false;
+    const auto rest = text_.substr(at_ + 3);
+    if (!rest.empty() && (part(rest[0]) || (rest.size() > 1 && (rest[0] == ',' || rest[0] == '.') && is_digit(rest[1])))) {
+      if (words_.money_sign(rest) == 0) return false;
+    }
+    auto whole = text_.substr(begin, at_ - begin);
+    whole.remove_prefix(static_cast<unsigned char>(whole[0]) >= 0x80 ? words_.money_sign(whole) : 0);
+    if (whole.empty() || whole.size() > kLongest || !all_digits_and(whole, ".")) return false;
+    const auto point = whole.rfind('.');
+    if (point != std::string_view::npos) return whole.size() - point == 4;
+    return words_.begins_with_currency(rest) || whole.size() < at_ - begin || money_before(begin);
   }
 
   [[nodiscard]] bool money_before(std::size_t begin) const {
@@ -337,7 +341,7 @@ class Collector {
       return;
     }
     if (shape.signs > 0 && read_time(word, fact)) return add(fact);
-    if (read_number(word, words_, fact)) {
+    if (read_number(word, text_.substr(begin + word.size()), words_, fact)) {
       if (complete_date(static_cast<int>(fact.number), begin, begin + word.size())) return;
       day_ = fact.number >= 1 && fact.number <= 31 && fact.number == std::floor(fact.number) ? static_cast<int>(fact.number) : 0;
       day_end_ = begin + word.size();
@@ -537,6 +541,27 @@ std::uint64_t normal_time(int hour, int minute) {
   return mix(0x71, static_cast<unsigned>((hour % 12) * 60 + minute));
 }
 
+std::optional<Amount> parse_amount(std::string_view digits, bool currency_follows) {
+  constexpr std::size_t kGroup = 3;
+  const auto last = digits.find_last_of(".,");
+  const auto behind = last == std::string_view::npos ? 0 : digits.size() - last - 1;
+  const bool single = last != std::string_view::npos && digits.find_first_of(".,") == last;
+  const bool mixed = last != std::string_view::npos && digits.find(digits[last] == '.' ? ',' : '.') != std::string_view::npos;
+  const bool grouped = last != std::string_view::npos && behind == kGroup && (!single || digits[last] == ',' || currency_follows) && !mixed;
+  const bool decimal = last != std::string_view::npos && !grouped;
+  const auto signs = std::count(digits.begin(), digits.end(), decimal ? digits[last] : '\0');
+  if (signs > 1) return std::nullopt;
+  std::string plain;
+  for (std::size_t i = 0; i < digits.size(); ++i) {
+    if (is_digit(digits[i])) plain += digits[i];
+    if (decimal && i == last) plain += '.';
+  }
+  Amount amount{0, decimal ? behind : 0};
+  const auto [end, fault] = std::from_chars(plain.data(), plain.data() + plain.size(), amount.value);
+  if (fault != std::errc{} || end != plain.data() + plain.size()) return std::nullopt;
+  return amount;
+}
+
 void collect_facts(std::string_view text, std::vector<Fact>& out, const FactWords& words) {
   out.clear();
   Collector(text, words, out).run();
@@ -585,6 +610,13 @@ bool FactWords::ends_with_currency(std::string_view text) const {
   if (!text.ends_with(' ')) return false;
   text.remove_suffix(1);
   return std::any_of(currency_codes_.begin(), currency_codes_.end(), ends);
+}
+
+bool FactWords::begins_with_currency(std::string_view text) const {
+  text = text.substr(std::min(text.find_first_not_of(' '), text.size()));
+  if (money_sign(text) != 0) return true;
+  const auto code = currency_code(text);
+  return code != 0 && (text.size() == code || !is_letter_or_digit(text[code]));
 }
 
 char FactWords::spoken(std::string_view word) const {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,6 +62,9 @@ class FactWords {
   /// True when a text ends with a currency sign, or with a currency code and a blank.
   [[nodiscard]] bool ends_with_currency(std::string_view text) const;
 
+  /// True when a text begins with a currency, behind a blank or none: " Euro".
+  [[nodiscard]] bool begins_with_currency(std::string_view text) const;
+
   /// True for a text that asks how many there are: "How many days do I have left?" Linear.
   [[nodiscard]] bool asks_how_many(std::string_view text) const;
 
@@ -91,6 +95,16 @@ class FactWords {
   std::array<bool, 256> money_openings_{};            // by the first byte of a sign
   std::vector<std::pair<std::string, char>> spoken_;  // sorted
 };
+
+/// The value of digits with points and commas.
+struct Amount {
+  double value = 0;
+  std::size_t decimals = 0;  // digits after the decimal sign
+};
+
+/// Reads "1,250.50", "1.250,50", "7,95" and "1.250.000": the last sign is the decimal sign, unless it parts groups of three digits. A
+/// single point before three digits parts them only where a currency follows: "2.500 Euro". None for "1.2.3".
+[[nodiscard]] std::optional<Amount> parse_amount(std::string_view digits, bool currency_follows);
 
 /// Collects the facts of a text in reading order; replaces `out`. The views point into `text`. Linear; any thread.
 void collect_facts(std::string_view text, std::vector<Fact>& out, const FactWords& words = FactWords::shipped());

@@ -1,7 +1,6 @@
 #include "evidence/stated_values.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "common/words.h"
 #include "text/fold.h"
@@ -15,30 +14,6 @@ constexpr std::size_t kLongestLabel = 48;
 constexpr std::size_t kLongestAnswer = 160;
 constexpr std::size_t kMostFigures = 2;
 constexpr std::size_t kWordsOfABareAnswer = 3;
-
-bool money_behind(std::string_view text, const FactWords& words) {
-  text = text.substr(std::min(text.find_first_not_of(' '), text.size()));
-  if (words.money_sign(text) != 0) return true;
-  const auto code = words.currency_code(text);
-  return code != 0 && (text.size() == code || !is_letter_or_digit(text[code]));
-}
-
-/// The value of "1,250.50", "1.250,50" and "7,95": the last sign is the decimal sign unless three digits follow it.
-bool parse(std::string_view digits, StatedValue& value) {
-  const auto last = digits.find_last_of(".,");
-  const auto behind = last == std::string_view::npos ? 0 : digits.size() - last - 1;
-  const bool grouped = behind == 3 && (digits[last] == ',' || digits.find_first_of(".,") != last);
-  const bool decimal = last != std::string_view::npos && !grouped;
-  char plain[kLongestFigure];
-  std::size_t size = 0;
-  for (std::size_t i = 0; i < digits.size(); ++i) {
-    if (is_digit(digits[i])) plain[size++] = digits[i];
-    if (decimal && i == last) plain[size++] = '.';
-  }
-  value.decimals = decimal ? behind : 0;
-  const auto [end, fault] = std::from_chars(plain, plain + size, value.number);
-  return fault == std::errc{} && end == plain + size;
-}
 
 /// True for text that may follow a figure without making it something else: "/5", "/100", "+", "%", "km", "°C".
 bool ends_figure(std::string_view rest) {
@@ -99,10 +74,15 @@ bool read_figure(std::string_view text, std::size_t at, StatedValue& value, cons
   // "1.2.3" is a version, "28.06.2026" a date.
   const auto points = std::count(digits.begin(), digits.end(), '.');
   if (points > 1 && digits.find(',') == std::string_view::npos && digits.size() - digits.rfind('.') != 4) return false;
-  if (!ends_figure(text.substr(end)) || !parse(digits, value)) return false;
+  const auto rest = text.substr(end);
+  const bool currency_follows = words.begins_with_currency(rest);
+  const auto amount = parse_amount(digits, currency_follows);
+  if (!ends_figure(rest) || !amount) return false;
+  value.number = amount->value;
+  value.decimals = amount->decimals;
   value.percent = end < text.size() && text[end] == '%';
   value.degrees = trim(text.substr(end, kDegree.size() + 1)).starts_with(kDegree);
-  value.money = sign != 0 || money_behind(text.substr(end), words);
+  value.money = sign != 0 || currency_follows;
   value.rounded = begin > 0 && text[begin - 1] == '~';
   value.text = text.substr(begin, end - begin + (value.percent ? 1 : 0));
   return true;

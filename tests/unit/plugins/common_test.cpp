@@ -494,14 +494,17 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(FactCase{"2026-06-28", FactKind::kDate, true, "June 28, 2026"},
                     FactCase{"28 June", FactKind::kDate, true, "06/28/2026"}, FactCase{"28 de junio", FactKind::kDate, true, "28.06.2026"},
                     FactCase{"1,299.50", FactKind::kNumber, true, "$1299.5"}, FactCase{"12", FactKind::kNumber, false, "12.0"},
-                    FactCase{"2026", FactKind::kNumber, false, nullptr}, FactCase{"08:15", FactKind::kTime, true, nullptr},
-                    FactCase{"962.21\u00B2", FactKind::kNumber, true, "962.21"}, FactCase{"INV-2041", FactKind::kId, true, "inv2041"},
-                    FactCase{"#8842", FactKind::kId, true, nullptr}, FactCase{"BA2490", FactKind::kId, true, "ba2490"},
-                    FactCase{"1999-2012", FactKind::kId, false, nullptr}, FactCase{"late-1990s", FactKind::kId, false, nullptr},
-                    FactCase{"212-247", FactKind::kId, false, nullptr}, FactCase{"L75-L801", FactKind::kId, false, nullptr},
-                    FactCase{"20-150ms", FactKind::kId, false, nullptr}, FactCase{"555-0147", FactKind::kId, true, nullptr},
-                    FactCase{"912-347", FactKind::kId, true, nullptr}, FactCase{"4204-9921", FactKind::kId, true, nullptr},
-                    FactCase{"B12-L40", FactKind::kId, true, nullptr}, FactCase{"3pm", FactKind::kNumber, false, nullptr}));
+                    FactCase{"1.299,50", FactKind::kNumber, true, "1299.5"}, FactCase{"84,50 \u20AC", FactKind::kNumber, true, "84.50"},
+                    FactCase{"2.500 Euro", FactKind::kNumber, true, "2500"}, FactCase{"2.500.000", FactKind::kNumber, true, "2,500,000"},
+                    FactCase{"2.500 km", FactKind::kNumber, true, "2.5"}, FactCase{"2026", FactKind::kNumber, false, nullptr},
+                    FactCase{"08:15", FactKind::kTime, true, nullptr}, FactCase{"962.21\u00B2", FactKind::kNumber, true, "962.21"},
+                    FactCase{"INV-2041", FactKind::kId, true, "inv2041"}, FactCase{"#8842", FactKind::kId, true, nullptr},
+                    FactCase{"BA2490", FactKind::kId, true, "ba2490"}, FactCase{"1999-2012", FactKind::kId, false, nullptr},
+                    FactCase{"late-1990s", FactKind::kId, false, nullptr}, FactCase{"212-247", FactKind::kId, false, nullptr},
+                    FactCase{"L75-L801", FactKind::kId, false, nullptr}, FactCase{"20-150ms", FactKind::kId, false, nullptr},
+                    FactCase{"555-0147", FactKind::kId, true, nullptr}, FactCase{"912-347", FactKind::kId, true, nullptr},
+                    FactCase{"4204-9921", FactKind::kId, true, nullptr}, FactCase{"B12-L40", FactKind::kId, true, nullptr},
+                    FactCase{"3pm", FactKind::kNumber, false, nullptr}));
 
 TEST(Facts, AddressesOnTheNet_AreNone) {
   std::vector<Fact> facts;
