@@ -14,6 +14,7 @@ namespace runwarden::plugins {
 namespace {
 
 constexpr std::size_t kMostNumbers = 192;  // each ungrounded number is tried against pairs of them
+constexpr std::size_t kMostPercents = 8;
 
 /// Characters that connect the parts of a date, an amount or an id.
 bool joins(char c) {
@@ -32,6 +33,7 @@ bool near(double a, double b) {
 
 void EvidenceIndex::clear() {
   numbers_.clear();
+  percents_.clear();
   sorted_ = false;
   known_.clear();
 }
@@ -157,6 +159,9 @@ void EvidenceIndex::add_facts(std::string_view text) {
   for (const auto& fact : facts_) {
     if (fact.kind == FactKind::kNumber) {
       add_number(fact.number);
+      const auto behind = static_cast<std::size_t>(fact.text.data() - text.data()) + fact.text.size();
+      const bool percent = trim(text.substr(behind, 2)).starts_with('%');
+      if (percent && percents_.size() < kMostPercents) percents_.push_back(fact.number);
       sum += fact.number;
       ++summed;
     } else {
@@ -175,6 +180,16 @@ bool EvidenceIndex::converts(double value) const {
     if (near(known * 1.8 + 32, value) || near((known - 32) / 1.8, value)) return true;
     return std::any_of(std::begin(kFactors), std::end(kFactors),
                        [&](double factor) { return near(known * factor, value) || near(value * factor, known); });
+  });
+}
+
+/// "A tip of 15% on 84.00 is 12.60, which makes 96.60": a stated percentage of a known amount, or the amount with or less it.
+bool EvidenceIndex::is_percentage(double value) const {
+  return std::any_of(percents_.begin(), percents_.end(), [&](double percent) {
+    const auto share = percent / 100;
+    return std::any_of(numbers_.begin(), numbers_.end(), [&](double amount) {
+      return near(amount * share, value) || near(amount * (1 + share), value) || near(amount * (1 - share), value);
+    });
   });
 }
 
@@ -198,7 +213,7 @@ bool EvidenceIndex::follows(double value) {
     if (fits(value / a, [&](double b) { return a * b; })) return true;
     return fits(value * a, [&](double b) { return b / a; }) || fits(value * a / 100, [&](double b) { return b / a * 100; });
   };
-  return std::any_of(numbers_.begin(), numbers_.end(), made_with) || converts(value);
+  return std::any_of(numbers_.begin(), numbers_.end(), made_with) || converts(value) || is_percentage(value);
 }
 
 /// "5:30 per km" from 44 minutes and 8 km: one number divided by another, as minutes and seconds.

@@ -41,7 +41,7 @@ class EvidenceIndex {
   [[nodiscard]] bool holds_as_stated(const Fact& fact) const { return known_.contains(fact.normal) || holds_spelled(fact); }
 
   /// True when the fact was added in the same normal form or as part of an id, follows from two grounded numbers by a sum, difference,
-  /// product or share, or is the sum or the mean of one text's amounts.
+  /// product or share, is the sum or the mean of one text's amounts, or an amount's stated percentage, with or without the amount.
   [[nodiscard]] bool holds(const Fact& fact);
 
   [[nodiscard]] bool holds_word(std::string_view word) const { return known_.contains(normal_id(word)); }
@@ -51,12 +51,14 @@ class EvidenceIndex {
   [[nodiscard]] bool is_share(std::string_view text) const;
   [[nodiscard]] bool is_day(std::string_view text) const;
   [[nodiscard]] bool converts(double value) const;
+  [[nodiscard]] bool is_percentage(double value) const;
   void add_joined(std::string_view span);
   void add_moments(std::string_view text);
 
   const FactWords* words_;
   HashSet known_;                // normal forms
   std::vector<double> numbers_;  // distinct, the newest kMostNumbers
+  std::vector<double> percents_;  // the first kMostPercents: "15" of "15%"
   std::vector<double> by_size_;  // numbers_ in ascending order, valid while sorted_
   bool sorted_ = false;
   std::vector<Fact> facts_;

@@ -139,6 +139,23 @@ bool changes_nothing(const std::vector<CallValue>& values, const CallNames& name
   return any;
 }
 
+bool name_different_things(const StepView& one, const StepView& other, const CallNames& names) {
+  constexpr std::size_t kLongest = 1000, kMostThings = 16;  // bytes of arguments
+  if (!present(one.input) || !present(other.input) || one.input.size() > kLongest || other.input.size() > kLongest) return false;
+  const auto things_of = [&](const StepView& step) {
+    std::vector<CallValue> things;
+    collect_values(step.input, names, things);
+    std::erase_if(things, [](const CallValue& value) { return !value.names_object || value.text.find(' ') != std::string_view::npos; });
+    return things;
+  };
+  const auto first = things_of(one);
+  const auto second = things_of(other);
+  if (first.empty() || second.empty() || first.size() > kMostThings || second.size() > kMostThings) return false;
+  return std::none_of(first.begin(), first.end(), [&](const CallValue& thing) {
+    return std::any_of(second.begin(), second.end(), [&](const CallValue& value) { return value.normal == thing.normal; });
+  });
+}
+
 bool only_asks(const std::vector<CallValue>& values, const ToolWords& words) {
   constexpr std::size_t kMostArguments = 6;
   if (values.size() > kMostArguments) return false;

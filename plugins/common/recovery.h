@@ -34,6 +34,10 @@ void collect_values(std::string_view input, const CallNames& names, std::vector<
 /// True when the values name a thing and its replacement ("item" and "new_item", "from_x" and "to_x") and each pair is equal.
 [[nodiscard]] bool changes_nothing(const std::vector<CallValue>& values, const CallNames& names);
 
+/// True when the arguments of two calls name things by ids, dates or names of one word, and none that both name. Linear, except for the
+/// few things.
+[[nodiscard]] bool name_different_things(const StepView& one, const StepView& other, const CallNames& names);
+
 /// True when a call's only arguments are what to look for: a query, with at most some numbers ("limit"), whatever the tool's name. A query
 /// that begins like a statement that changes a database ("DELETE FROM", "mutation") does not count.
 [[nodiscard]] bool only_asks(const std::vector<CallValue>& values, const ToolWords& words);

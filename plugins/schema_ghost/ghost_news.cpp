@@ -85,7 +85,9 @@ bool GhostNews::hear_step(const RunView& run, std::size_t at, News& news) {
   }
   news.given = true;
   // The same source has returned the data after all.
-  if (news.hollow != kNoStep && !scene_.hollow[at] && run.steps[news.hollow].name == step.name) news.hollow = kNoStep;
+  if (news.hollow != kNoStep && !scene_.hollow[at] && run.steps[news.hollow].name == step.name &&
+      !gaps_.of_another_object(run.steps[news.hollow], step))
+    news.hollow = kNoStep;
   return false;
 }
 

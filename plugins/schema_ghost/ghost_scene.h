@@ -28,6 +28,7 @@ struct GhostScene {
     bool later = false;     // another tool has returned something since; it is a source if the answer uses any of it
     bool printed = false;   // it may have printed something before it failed; likewise a source, unless the agent says it looked by hand
     bool wrote = false;     // the step was meant to change something
+    bool apart = false;     // its tool has answered for another thing since: names may come from there, values do not
   };
   struct AnswerText {
     std::string_view text;
@@ -66,6 +67,7 @@ struct GhostScene {
   Derivation calendar;  // dates and figures in what the user says, once calendar_read
   bool calendar_read = false;
   std::vector<std::size_t> withheld;  // answers that admit that their specifics are not real; they do not support later claims
+  std::vector<std::size_t> admitted;  // answers that say that nothing was found, or that their specifics are examples
   RoughWork rough_work;
   std::size_t worked_upto = 0;
   std::vector<double> worked_out;  // the newest results of calculations in the arguments of calls before worked_upto

@@ -82,7 +82,7 @@ void Grounding::read_answer(std::string_view text, Hollow hollow, bool by_hand) 
   collect_facts(text, scene_.facts, rules_.fact_words);
   scene_.names.clear();
   scene_.titles.clear();
-  if (hollow.ids_only || !rules_.names || looks_like_json(text)) return;
+  if (hollow.ids_only || hollow.apart || !rules_.names || looks_like_json(text)) return;
   collect_names(text, scene_.names, scene_.titles);
   if (by_hand) collect_items(text, scene_.names);
 }

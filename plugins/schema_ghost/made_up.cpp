@@ -145,7 +145,12 @@ bool MadeUpValues::is_source(std::string_view tool) {
 
 void MadeUpValues::take_tool(const RunView& run, std::size_t step) {
   const auto& tool = run.steps[step];
-  const auto same = std::find_if(open_.begin(), open_.end(), [&](std::size_t other) { return run.steps[other].name == tool.name; });
+  const auto same = std::find_if(open_.begin(), open_.end(), [&](std::size_t other) {
+    const auto& before = run.steps[other];
+    if (before.name != tool.name) return false;
+    // What a tool gives for one thing does not make up for another; a program may do the same in another way.
+    return tools_->meaning(tool.name).runs_anything() || !name_different_things(before, tool, tools_->words().calls);
+  });
   if ((*nothing_)[step]) {
     missing_ = step;
     if (!is_source(tool.name)) return;
@@ -157,7 +162,8 @@ void MadeUpValues::take_tool(const RunView& run, std::size_t step) {
     return;
   }
   if (same != open_.end()) open_.erase(same);
-  std::erase_if(open_, [&](std::size_t other) { return look_up_alike(run.steps[other].name, tool.name); });
+  std::erase_if(open_,
+                [&](std::size_t other) { return run.steps[other].name != tool.name && look_up_alike(run.steps[other].name, tool.name); });
   const auto hash = hash_text(tool.output);
   if (trim(tool.output).empty() || outputs_.contains(hash)) return;
   outputs_.insert(hash);

@@ -103,7 +103,7 @@ class MadeUpValues {
   bool own_words_ = true;
   std::size_t first_ = kNoStep;    // the first source that returned nothing
   std::size_t missing_ = kNoStep;  // the last call of any kind that returned nothing or failed
-  std::vector<std::size_t> open_;  // sources that returned nothing and were not made good, each tool once
+  std::vector<std::size_t> open_;  // sources that returned nothing and were not made good, each tool and object once
   bool given_since_ = false;       // a tool has returned something new since the last of them
   std::size_t bytes_since_ = 0;
   bool any_given_ = false;      // a source has returned something in this run

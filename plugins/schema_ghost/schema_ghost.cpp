@@ -15,6 +15,7 @@
 namespace runwarden::plugins {
 namespace {
 
+constexpr std::string_view kFigures = "figures";
 constexpr std::size_t kMostWithheld = 16;
 constexpr std::size_t kAddressesOfARecord = 5;
 constexpr std::size_t kFewSpecifics = 4;
@@ -182,6 +183,7 @@ void SchemaGhost::judge_ungrounded(const RunView& run, Hollow hollow, AnswerText
     verdict.suppress("admission", hollow.step,
                      example ? "the specifics are given as an example" : "the answer says that nothing was found");
     if (scene_.withheld.size() < kMostWithheld) scene_.withheld.push_back(answer.step);
+    scene_.admitted.push_back(answer.step);
     return;
   }
   verdict.passed("admission", hollow.step);
@@ -325,6 +327,7 @@ void SchemaGhost::walk(const RunView& run, Verdict& verdict) {
   scene_.pictures_upto = 0;
   scene_.record_cut = scene_.picture_shown = scene_.request_read = scene_.calendar_read = false;
   scene_.withheld.clear();
+  scene_.admitted.clear();
   scene_.designed = kNoStep;
   Hollow hollow;
   std::string_view last_answer;
@@ -359,6 +362,7 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   const auto& found = single_values_.find(run, scene_.nothing, rules_.admission);
   if (found.rule.empty()) return;
   if (rules_.grounding && gaps_.picture_shown(run, found.step)) return;
+  const bool admitted = std::find(scene_.admitted.begin(), scene_.admitted.end(), found.step) != scene_.admitted.end();
   const FiringLine::Doubt doubt{found.rule, found.source, "nothing in the run supports this value, but it may come from elsewhere"};
   scene_.answer =
       found.step < run.steps.size() ? (found.in_input ? run.steps[found.step].input : run.steps[found.step].output) : run.outcome;
@@ -370,7 +374,8 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
            (found.in_input && gaps_.may_be_cut_off(run, found.step, found.values.front()));
   };
   const bool doubtful = rules_.line.would_fire(found.confidence) && may_stand_elsewhere();
-  const double sure = doubtful ? std::min(found.confidence, kDoubtful) : found.confidence;
+  const bool silenced = found.rule == kFigures && admitted;
+  const double sure = doubtful || silenced ? std::min(found.confidence, kDoubtful) : found.confidence;
   if (!rules_.line.fires(sure, doubt, verdict)) return;
   scene_.ungrounded.assign(found.values.begin(), found.values.end());
   const auto field = found.in_input ? Field::kInput : Field::kOutput;
@@ -414,6 +419,11 @@ Verdict SchemaGhost::evaluate(const RunView& run) {
   if (rules_.grounding && verdict.findings.empty()) found_things_.find(run, verdict);
   weighed_ = false;
   if (rules_.weighed && verdict.findings.empty()) weigh(run, verdict);
+  // A rule that left another text about the same step alone does not speak for it.
+  std::erase_if(verdict.suppressed, [&](const Suppression& silenced) {
+    return std::any_of(verdict.findings.begin(), verdict.findings.end(),
+                       [&](const Finding& found) { return found.primary_step == silenced.step; });
+  });
   if (verdict.findings.empty()) verdict.cannot_tell = cannot_tell(run);
   if (!any && verdict.cannot_tell.empty()) verdict.passed("empty_source", kNoStep, "every tool returned something");
   return verdict;

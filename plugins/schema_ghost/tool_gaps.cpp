@@ -152,6 +152,12 @@ bool ToolGaps::asks_anything(const StepView& step) {
          std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) { return begins(value.text); });
 }
 
+/// A program may do the same in another way.
+bool ToolGaps::of_another_object(const StepView& one, const StepView& other) {
+  if (one.name != other.name || scene_.tools.meaning(one.name).runs_anything()) return false;
+  return name_different_things(one, other, rules_.content.tools.calls);
+}
+
 GhostScene::Hollow ToolGaps::after_tool(const RunView& run, std::size_t i, Hollow hollow) {
   const auto& step = run.steps[i];
   if (scene_.hollow[i]) {
@@ -166,6 +172,10 @@ GhostScene::Hollow ToolGaps::after_tool(const RunView& run, std::size_t i, Hollo
     return {.step = i, .ids_only = wrote, .printed = printed, .wrote = wrote};
   }
   if (hollow.step == kNoStep || !rules_.later_answers) return {};
+  if (step.output.size() <= kMostUnrelated && of_another_object(run.steps[hollow.step], step)) {
+    hollow.apart = true;
+    return hollow;
+  }
   // Another query that returned something may have asked for something else; a program was repeated.
   if (run.steps[hollow.step].name == step.name && !asks_anything(run.steps[hollow.step])) return {};
   return {.step = hollow.step, .ids_only = hollow.ids_only, .later = true, .printed = hollow.printed, .wrote = hollow.wrote};

@@ -34,6 +34,8 @@ class ToolGaps {
   void learn_design(const RunView& run);
   /// True for a tool whose name says that it acts: it is not called for data.
   [[nodiscard]] bool only_acts(std::string_view tool);
+  /// True when two calls of one tool name different things, such as the slots of two days: what the one returned is not about the other.
+  [[nodiscard]] bool of_another_object(const StepView& one, const StepView& other);
   /// The open gap after a tool step: a new one, the old one, or none when the step made it good.
   [[nodiscard]] Hollow after_tool(const RunView& run, std::size_t step, Hollow hollow);
 

@@ -163,6 +163,9 @@ INSTANTIATE_TEST_SUITE_P(
                     "Pads (e.g., ceramic):\n- front: 84.20 euros\n- rear: 61.35 euros",
                     "Options, for example:\n\n- ceramic pads\n- organic pads\n\nThe repair costs 418.75 euros in all.",
                     "The repair costs 418.75 euros in all. Assuming 20.15 euros for the courier, you pay it on Monday.",
+                    "Let's assume that an hour costs 418.75 euros; then the repair takes one.",
+                    "Let's assume 318.75 euros for parts. With labour it is 418.55 euros.",
+                    "Assuming a rate of 418.75 euros an hour, the repair takes one hour.",
                     "La reparaci\u00F3n cuesta 418,75 euros. Traiga una bolsa, por ejemplo una mochila."));
 
 class AnExample : public testing::TestWithParam<const char*> {};
@@ -183,7 +186,6 @@ INSTANTIATE_TEST_SUITE_P(SchemaGhost, AnExample,
                                          "**Simulated quote**\n\nParts: 318.75 euros\n\nLabour: 99.80 euros",
                                          "Here is a hypothetical quote over 418.75 euros:\n\nParts: 318.75 euros\n\nLabour: 99.80 euros",
                                          "Parts: 318.75 euros\nLabour: 99.80 euros\n\nAll of these figures are placeholders.",
-                                         "Let's assume 318.75 euros for parts. With labour it is 418.55 euros.",
                                          "Pongamos un caso ficticio.\n\nPiezas: 318,75 euros\nMano de obra: 99,80 euros"));
 
 /// A program that printed nothing gave no figure; the model may know it all the same, unless it announces it as what was found.
@@ -906,6 +908,71 @@ TEST(SchemaGhost, ValueToldOfTheVeryThingThatGaveNothing_Fires) {
   EXPECT_EQ(judged("FL 340 arrives at 8:30 PM.\nBA 712 arrives at 9:15 PM.").findings.size(), 1u);
   EXPECT_TRUE(judged("FL 340 arrives at 8:30 PM on 1 May, so be at the pier in good time.").findings.empty())
       << "a time behind a date, on another clock";
+}
+
+TEST(SchemaGhost, WhatTheToolGaveForAnotherThing_MakesNothingGood) {
+  const auto judged = [](std::string_view first, std::string_view then, std::string_view answer) {
+    RunBuilder run;
+    run.request("What do berths QB-1740 and QC-0215 cost?").tool("berth_fee", first, "[]");
+    run.tool("berth_fee", then, R"({"fee":187.50})");
+    return judge(run.model(answer)).findings.size();
+  };
+  constexpr auto kInvented = "Berth QB-1740 costs 210.40 euros a night, and berth QC-0215 costs 187.50 euros a night.";
+  EXPECT_EQ(judged(R"({"berth":"QB-1740"})", R"({"berth":"QC-0215"})", kInvented), 1u);
+  EXPECT_EQ(judged(R"({"berth":"QB-1740"})", R"({"berth":"QB-1740"})", kInvented), 0u) << "the tool gave it after all";
+  EXPECT_EQ(
+      judged(R"({"berth":"QB-1740"})", R"({"berth":"QC-0215"})", "Berth QC-0215 costs 187.50 euros a night; I found no fee for QB-1740."),
+      0u);
+}
+
+TEST(SchemaGhost, AmountInTheFormOfAnotherLanguage_IsGrounded) {
+  const auto judged = [](std::string_view request, std::string_view answer) {
+    return judge(RunBuilder().request(request).tool("find_boats", R"({"q":"sloop"})", "[]").model(answer)).findings.size();
+  };
+  EXPECT_EQ(
+      judged("Mein Budget ist 1.310,00 \u20AC f\u00FCr ein Boot.", "Ihr Budget betr\u00E4gt 1310 Euro, und daf\u00FCr ist kein Boot da."),
+      0u);
+  EXPECT_EQ(
+      judged("Mein Budget ist 2.500 Euro f\u00FCr ein Boot.", "Mit 2500,00 Euro rechne ich f\u00FCr Ihr Boot, bitte best\u00E4tigen."), 0u);
+  EXPECT_EQ(judged("Mi presupuesto es de 2.500,00 \u20AC.", "Su presupuesto es de 2500 euros, y el barco cuesta 3.148,20 euros."), 1u);
+}
+
+TEST(SchemaGhost, FiguresOfAnAnswerThatAdmitsThatNothingWasFound_AreNotJudgedAgain) {
+  const auto verdict = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("How tall is the tower of Heron Quay?").tool("search_towers", R"({"q":"Heron Quay tower"})", "[]");
+    return judge(run.model(answer));
+  };
+  const auto admitted = verdict("My search returned nothing. From memory, it is about 828 metres tall.");
+  EXPECT_TRUE(admitted.findings.empty());
+  EXPECT_EQ(first_rule(admitted), "admission");
+  EXPECT_EQ(verdict("From memory, it is about 828 metres tall.").findings.size(), 1u);
+}
+
+TEST(SchemaGhost, FindingOfAStep_StandsBesideNoExcuseForIt) {
+  RunBuilder run;
+  run.request("What does my room 14 cost, and when can I come?").tool("get_rates", R"({"room":14})", "[]");
+  run.model("I could not find rates for room 14, which often cost 118.40 euros at such hotels.");
+  const auto verdict =
+      judge(run.user("And so?").model("Your room 14 costs 118.40 euros, the deposit is 42.75 euros, breakfast 17.35 euros, "
+                                      "parking 23.65 euros, code HX-40771."));
+  ASSERT_EQ(verdict.findings.size(), 1u);
+  for (const auto& silenced : verdict.suppressed) EXPECT_NE(silenced.step, verdict.findings[0].primary_step) << silenced.rule;
+}
+
+TEST(SchemaGhost, PercentageOfAnAmount_HasASource) {
+  RunBuilder run;
+  run.request("What's a 15% tip on the bill?").tool("get_bill", R"({"table":4})", R"({"total":84.00})").tool("get_tip_policy", "{}", "{}");
+  EXPECT_TRUE(judge(run.model("A 15% tip on the bill of $84.00 is $12.60, so $96.60 in all.")).findings.empty());
+}
+
+TEST(SchemaGhost, QuestionAfterAnAdmission_StatesNothing) {
+  for (const auto* answer : {"Nothing turned up under 8842. Is it possibly 8824, ordered on May 3?",
+                             "Unter 8842 ist nichts zu sehen. Meinen Sie vielleicht 8824 vom 3. Mai?"}) {
+    RunBuilder run;
+    run.request("Where is my order 8842?").tool("get_order", R"({"order_id":"8842"})", "null");
+    EXPECT_TRUE(judge(run.model(answer)).findings.empty()) << answer;
+  }
 }
 
 TEST(SchemaGhost, NoHitsInOtherForms_AreNothing) {
