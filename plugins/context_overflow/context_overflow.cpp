@@ -47,6 +47,17 @@ bool another_version(std::string_view rest) {
   return rest[0] == '.' || rest[0] == 'p' || (rest[0] == '-' && (rest.size() == 2 || rest[2] == '-'));
 }
 
+/// Writes codes as phrases: "prompt_too_long", "prompt-too-long" and "PromptTooLong" become "prompt too long" but for the case of letters.
+void spell_out(std::string_view text, std::string& out) {
+  out.clear();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char before = i > 0 ? text[i - 1] : ' ';
+    const bool joins = (text[i] == '_' || text[i] == '-') && is_letter(before);
+    if (is_upper(text[i]) && is_lower(before)) out += ' ';
+    out += joins ? ' ' : text[i];
+  }
+}
+
 /// Short names ("o1", "o3") occur inside other words, so they match whole words only.
 bool names_model(std::string_view model, std::string_view name) {
   constexpr std::size_t kShort = 4;
@@ -100,23 +111,33 @@ const ContextOverflow::Window* ContextOverflow::window_of(std::string_view model
   return it->second < windows_.size() ? &windows_[it->second] : nullptr;
 }
 
+/// Whether a folded text says that the prompt was refused because of its length, or tells of another limit in similar words.
+ContextOverflow::Refusal ContextOverflow::refusal_in(std::string_view folded) const {
+  for (std::size_t i = 0; i < folded.size(); ++i) {
+    // Few offsets begin like a refusal.
+    if (i + 4 <= folded.size() ? !openings_[opening_of(folded.substr(i, 4))] && !short_refusals_ : !short_refusals_) continue;
+    const auto rest = folded.substr(i);
+    if (std::none_of(refusals_.begin(), refusals_.end(), [&](const auto& words) { return rest.starts_with(words); })) continue;
+    const auto told = [&](const auto& limit) { return folded.find(limit) != std::string_view::npos; };
+    return std::none_of(other_limits_.begin(), other_limits_.end(), told) ? Refusal::kLength : Refusal::kOtherLimit;
+  }
+  return Refusal::kNone;
+}
+
 /// Whether the provider refused the prompt because of its length, or reported another limit in similar words.
 ContextOverflow::Refusal ContextOverflow::refusal_of(const StepView& step) {
   auto refusal = Refusal::kNone;
   for (const auto text : {step.error_code, step.error_message}) {
     if (text.empty()) continue;
     fold(text, folded_);
-    const std::string_view folded = folded_;
-    for (std::size_t i = 0; i < folded.size(); ++i) {
-      // Few offsets begin like a refusal.
-      if (i + 4 <= folded.size() ? !openings_[opening_of(folded.substr(i, 4))] && !short_refusals_ : !short_refusals_) continue;
-      const auto rest = folded.substr(i);
-      if (std::none_of(refusals_.begin(), refusals_.end(), [&](const auto& words) { return rest.starts_with(words); })) continue;
-      const auto told = [&](const auto& limit) { return folded.find(limit) != std::string_view::npos; };
-      if (std::none_of(other_limits_.begin(), other_limits_.end(), told)) return Refusal::kLength;
-      refusal = Refusal::kOtherLimit;
-      break;
+    auto found = refusal_in(folded_);
+    spell_out(text, spelled_);
+    if (found == Refusal::kNone && spelled_ != text) {
+      fold(spelled_, folded_);
+      found = refusal_in(folded_);
     }
+    if (found == Refusal::kLength) return found;
+    if (found != Refusal::kNone) refusal = found;
   }
   return refusal;
 }

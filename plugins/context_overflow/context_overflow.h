@@ -45,6 +45,7 @@ class ContextOverflow {
 
   enum class Refusal { kNone, kOtherLimit, kLength };
 
+  [[nodiscard]] Refusal refusal_in(std::string_view folded) const;
   [[nodiscard]] Refusal refusal_of(const StepView& step);
   bool judge_refusal(const RunView& run, std::size_t step, Verdict& verdict);
   void judge_count(std::size_t step, std::int64_t tokens, std::string_view model, Gaps& gaps, Verdict& verdict);
@@ -58,6 +59,7 @@ class ContextOverflow {
   bool provider_refusals_;
   bool per_call_;
   std::string folded_;
+  std::string spelled_;
   std::unordered_map<std::string, std::size_t> met_;  // model -> index into windows_, or windows_.size()
 };
 

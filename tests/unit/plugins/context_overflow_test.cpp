@@ -198,7 +198,10 @@ TEST_P(Refusal, FiresWithoutACount) {
 INSTANTIATE_TEST_SUITE_P(
     ContextOverflow, Refusal,
     testing::Values(
-        "context_length_exceeded", "prompt is too long: 210000 tokens > 200000 maximum",
+        "context_length_exceeded", "context-length-exceeded", "ContextLengthExceeded", "error 400: prompt_too_long",
+        "too many tokens: total tokens 210000 exceeds max 200000", "Token count exceeds the model's limit.",
+        "The prompt exceeds the maximum length of 8192.", "El prompt es demasiado largo: 210000 tokens",
+        "La petici\u00F3n supera la ventana de contexto del modelo", "prompt is too long: 210000 tokens > 200000 maximum",
         "This model's maximum context length is 8192 tokens", "The input token count exceeds the maximum number of tokens allowed",
         "Your input exceeds the context window of this model. Please adjust your input and try again.",
         "Input tokens exceed the configured limit of 272000 tokens. Your messages resulted in 300012 tokens.",
