@@ -173,6 +173,7 @@ std::map<std::string, std::int64_t> Settings::table(std::string_view name, std::
   if (!map->is_object()) refuse(name, "expected a mapping of names to numbers");
   for (const auto& [key, item] : map->items()) {
     const bool good = item.is_number() && item.get<double>() >= 1 && item.get<double>() <= kMost;
+    if (trim(key).empty()) refuse(name, "expected a name before " + item.dump() + ", got \"" + key + "\"");
     if (!good) refuse(std::string(name) + "/" + key, "expected a number from 1 to 1000000000000, got " + item.dump());
     shipped[key] = item.get<std::int64_t>();
   }
@@ -231,9 +232,9 @@ ContentRules make_content_rules(const Settings& settings, std::string_view signs
   rules.metadata_members = NameSet(vocabulary.words(Key::kMetadataMembers));
   rules.telling_when_empty = NameSet(vocabulary.words(Key::kTellingWhenEmpty));
   rules.message_members = NameSet(vocabulary.words(Key::kMessageMembers));
-  rules.existence_members = NameSet(vocabulary.words(Key::kExistenceMembers));
   rules.paging_members = NameSet(vocabulary.words(Key::kPagingMembers));
   rules.found_words = NameSet(vocabulary.words(Key::kFoundWords));
+  rules.existence_members = NameSet(vocabulary.words(Key::kExistenceMembers));
   rules.count_names = vocabulary.words(Key::kCountNames);
   rules.plural_endings = vocabulary.words(Key::kPluralEndings);
   rules.singular_endings = vocabulary.words(Key::kSingularEndings);

@@ -21,6 +21,17 @@ bool is_shipped(std::string_view code) {
   return std::find(shipped.begin(), shipped.end(), code) != shipped.end();
 }
 
+std::vector<LanguageDocument> read_file(const std::string& path) {
+  if (!std::filesystem::path(path).is_absolute()) {
+    throw std::invalid_argument("/vocabulary: expected an absolute path, got \"" + path + "\"; start it with /");
+  }
+  try {
+    return read_language_file(path, Spelling::kAny);
+  } catch (const std::invalid_argument& fault) {
+    throw std::invalid_argument(std::string("/vocabulary: ") + fault.what());
+  }
+}
+
 }  // namespace
 
 Vocabulary::Vocabulary() {
@@ -29,13 +40,16 @@ Vocabulary::Vocabulary() {
 }
 
 Vocabulary::Vocabulary(const std::vector<std::string>& codes, const std::string& path) {
+  const auto documents = path.empty() ? std::vector<LanguageDocument>{} : read_file(path);
   for (std::size_t i = 0; i < codes.size(); ++i) {
-    if (is_shipped(codes[i])) continue;
+    const auto has_words = [&](const LanguageDocument& document) { return document.language == codes[i]; };
+    if (is_shipped(codes[i]) || std::any_of(documents.begin(), documents.end(), has_words)) continue;
     throw std::invalid_argument("/languages/" + std::to_string(i) + ": unknown language \"" + codes[i] + "\"; shipped are " +
-                                joined(shipped_languages()) + "; any other needs a file named in `vocabulary`");
+                                joined(shipped_languages()) + "; any other needs a file named in `vocabulary`" +
+                                (path.empty() ? "" : ", and " + path + " has no words of it"));
   }
   add_shipped(codes);
-  if (!path.empty()) add_file(path);
+  for (const auto& document : documents) add(document, path);
 }
 
 void Vocabulary::add_shipped(const std::vector<std::string>& codes) {
@@ -69,21 +83,10 @@ std::size_t Vocabulary::language_of(const LanguageDocument& document, const std:
   return languages_.size() - 1;
 }
 
-void Vocabulary::add_file(const std::string& path) {
-  if (!std::filesystem::path(path).is_absolute()) {
-    throw std::invalid_argument("/vocabulary: expected an absolute path, got \"" + path + "\"; start it with /");
-  }
-  std::vector<LanguageDocument> documents;
-  try {
-    documents = read_language_file(path, Spelling::kAny);
-  } catch (const std::invalid_argument& fault) {
-    throw std::invalid_argument(std::string("/vocabulary: ") + fault.what());
-  }
-  for (auto& document : documents) {
-    const auto language = language_of(document, path);
-    for (auto& list : document.lists) {
-      for (auto& item : list.items) own_.push_back({list.key, language, std::move(item.text)});
-    }
+void Vocabulary::add(const LanguageDocument& document, const std::string& path) {
+  const auto language = language_of(document, path);
+  for (const auto& list : document.lists) {
+    for (const auto& item : list.items) own_.push_back({list.key, language, item.text});
   }
 }
 

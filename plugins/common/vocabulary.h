@@ -71,7 +71,7 @@ class Vocabulary {
   };
 
   void add_shipped(const std::vector<std::string>& codes);
-  void add_file(const std::string& path);
+  void add(const LanguageDocument& document, const std::string& path);
   [[nodiscard]] std::size_t language_of(const LanguageDocument& document, const std::string& path);
 
   std::vector<std::string> languages_;

@@ -23,9 +23,13 @@ bool is_lemma(std::string_view word) {
   return !word.empty() && std::all_of(word.begin(), word.end(), is_lower);
 }
 
+/// "en", "tzl", "pt-br": two or three letters, and what the language is further divided by.
 bool is_code(std::string_view code) {
+  constexpr std::size_t kShortest = 2, kLongest = 3;
+  const auto letters = static_cast<std::size_t>(std::find_if_not(code.begin(), code.end(), is_lower) - code.begin());
+  if (letters < kShortest || letters > kLongest || (letters < code.size() && code[letters] != '-')) return false;
   const auto good = [](char c) { return is_lower(c) || is_digit(c) || c == '-'; };
-  return !code.empty() && code.size() <= kLongestCode && std::all_of(code.begin(), code.end(), good);
+  return code.size() <= kLongestCode && std::all_of(code.begin(), code.end(), good);
 }
 
 class LanguageReader {

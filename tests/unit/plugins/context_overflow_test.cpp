@@ -171,6 +171,7 @@ TEST(ContextOverflow, ModelAddedBySettings_IsKnown) {
   EXPECT_EQ(judge(call("house-model-7", 9001), R"({"windows":{"house-model":9000}})").findings.size(), 1u);
   EXPECT_EQ(judge(call("gpt-4o", 9000000), R"({"windows":{"house-model":9000}})").findings.size(), 1u) << "shipped ones stay";
   EXPECT_TRUE(judge(call("gpt-4o", 150000), R"({"windows":{"gpt-4o":200000}})").findings.empty()) << "and can be corrected";
+  EXPECT_THROW(judge(call("gpt-4o", 1), R"({"windows":{"":5}})"), std::invalid_argument);
 }
 
 TEST(ContextOverflow, RunCountWithOneModelStep_Counts) {

@@ -157,6 +157,19 @@ std::string fault_of(const std::string& settings) {
   return "was taken";
 }
 
+TEST(Vocabulary, LanguageOfTheFile_MayBeChosen) {
+  const VocabularyFile file(kTalossan);
+  const auto settings = [&](const std::string& codes) { return R"({"languages":[)" + codes + R"(],"vocabulary":")" + file.path() + "\"}"; };
+  constexpr auto kClaim = "Mi ga rendad ta doro da vu.";
+  EXPECT_EQ(judged<FalseSuccess>(refund(kClaim), settings(R"("en","tzl")")).findings.size(), 1u);
+  EXPECT_EQ(judged<FalseSuccess>(refund(kClaim), settings(R"("tzl")")).findings.size(), 1u);
+  EXPECT_EQ(fault_of(settings(R"("tzl","zz")")),
+            "/languages/1: unknown language \"zz\"; shipped are en, es, de; any other needs a file named in `vocabulary`, and " +
+                file.path() + " has no words of it");
+  const VocabularyFile name("language: english\nadmissions: [ay]\n");
+  EXPECT_NE(fault_of(name.settings()).find("expected a code such as \"en\" or \"pt-br\", got \"english\""), std::string::npos);
+}
+
 TEST(Vocabulary, WrongSettings_AreRefusedWithTheRemedy) {
   EXPECT_EQ(fault_of(R"({"languages":["en","fr"]})"),
             "/languages/1: unknown language \"fr\"; shipped are en, es, de; any other needs a file named in `vocabulary`");
