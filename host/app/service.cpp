@@ -13,6 +13,7 @@
 #include "base/reloadable.h"
 #include "config/opinion_prompts.h"
 #include "config/otlp_mapping.h"
+#include "detect/crash_note.h"
 #include "detect/current_detectors.h"
 #include "ingest/crash_recorder.h"
 #include "ingest/ingest.h"
@@ -114,6 +115,10 @@ class Service {
 Status Service::open_store() {
   store::StoreSettings opening = part_settings::store_settings(settings_);
   opening.listener = store_reports_.listener();
+  opening.listener.on_fatal = [report = std::move(opening.listener.on_fatal)](const std::string& why) {
+    detect::CrashNote::stopped();  // the store ends the process, not a detector
+    report(why);
+  };
   opening.listener.on_shared_clock = [this](std::shared_ptr<const Clock> shared) { shared_clock_.follow(std::move(shared)); };
   opening.listener.on_last_use = [this](const ClockGuard::LastUse& last_use) {
     clock_.start(last_use, part_settings::max_clock_step_ms(settings_));
@@ -140,7 +145,7 @@ Status Service::start() {
   for (const auto& warnings : {settings_.warnings, settings_.service_warnings, settings_.detector_warnings}) status_.starting(warnings);
   connections_.check_descriptors();
   if (Status status = open_store(); !status.ok()) return status;
-  crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, detectors_.crash_marks(), log_.text_writer());
+  crash_recorder_ = std::make_unique<ingest::CrashRecorder>(*store_, detectors_.crash_marks(), clock_, log_.text_writer());
   crash_recorder_->record_previous(state_dir() / store::kCrashNote);
   if (const std::size_t old = detectors_.prune_copies(); old > 0) {
     log_.write(LogLevel::info, "pruned", "removed unused copies of detector libraries: " + std::to_string(old));
@@ -359,6 +364,7 @@ void hold_signals() {
 
 int run_service(const config::Settings& settings, const std::function<Result<config::Settings>()>& reload, const ServiceHooks& hooks) {
   hold_signals();
+  detect::CrashNote::install();
   ops::ConnectionLimits::raise_descriptor_limit();
   Service service(settings, hooks);
   const Status started = service.start();
@@ -369,6 +375,7 @@ int run_service(const config::Settings& settings, const std::function<Result<con
   }
   if (started.ok()) service.wait_for_signals(reload);
   service.stop();
+  detect::CrashNote::stopped();
   const int code = refused ? EXIT_FAILURE : EXIT_SUCCESS;
   if (service.in_use()) std::_Exit(code);
   return code;

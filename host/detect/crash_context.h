@@ -29,6 +29,8 @@ class CodeObserver {
 // From then on, for this thread. The observer outlives the thread.
 void observe_code(CodeObserver* observer);
 
+struct CallSlot;
+
 class CrashContextScope {
  public:
   explicit CrashContextScope(const CrashContext& context);
@@ -38,6 +40,7 @@ class CrashContextScope {
 
  private:
   const CrashContext* const outer_;
+  CallSlot* const slot_;  // of a call of evaluate that the crash file names; may be null
 };
 
 }  // namespace runwarden::detect

@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/time_text.h"
+#include "detect/crash_note.h"
 
 namespace runwarden::detect {
 namespace {
@@ -73,6 +74,7 @@ std::vector<std::int64_t> CrashMarks::times_ms(const std::string& detector_key, 
 
 std::string signal_name(int signal) {
   if (signal == 0) return "exit";
+  if (signal == kUnseenSignal) return "_exit or an unseen signal, twice in a row";
   const char* name = sigabbrev_np(signal);
   return name == nullptr ? "signal " + std::to_string(signal) : "SIG" + std::string(name);
 }

@@ -15,42 +15,21 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <type_traits>
+#include <vector>
 
 #include "detect/crash_context.h"
+#include "detect/crash_file.h"
 
 namespace runwarden::detect {
 namespace {
 
-constexpr int kSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS};
-constexpr std::string_view kMagic = "rwcrash1";
+// Those whose default ends the process and that nothing else here handles.
+constexpr int kSignals[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,    SIGABRT, SIGTRAP, SIGSYS,
+                            SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU};
 constexpr std::size_t kStackBytes = 64 * 1024;
-
-// A text in a note. Text that does not fit is truncated and then matches nothing.
-template <std::size_t kSize>
-struct Field {
-  std::uint32_t length = 0;
-  std::array<char, kSize> bytes{};
-
-  void put(std::string_view text) {
-    length = static_cast<std::uint32_t>(std::min(text.size(), kSize));
-    for (std::size_t i = 0; i < length; ++i) bytes[i] = text[i];
-  }
-  std::string get() const { return {bytes.data(), std::min<std::size_t>(length, kSize)}; }
-};
-
-struct Note {
-  std::array<char, 8> magic{};
-  std::int64_t wall_ms = 0;
-  std::int32_t signal = 0;
-  model::Digest content{};
-  Field<256> tenant, run_id;
-  Field<128> detector_key, library_sha256;
-  Field<2048> library;
-};
-static_assert(std::is_trivially_copyable_v<Note> && sizeof(Note) < 4096);
 
 // What the handlers do: async-signal-safe. Null: none are installed.
 using Report = void (*)(const CrashContext& context, int signal);
@@ -58,7 +37,11 @@ std::atomic<Report> report{nullptr};
 
 std::atomic<int> note_fd{-1};
 std::atomic<bool> written{false};
-Note page;  // static, because the stack may be what is broken
+std::atomic<pid_t> owner_pid{0};  // a process that a detector forks has the handlers, too, but leaves nothing behind
+CrashNotePage page;               // static, because the stack may be what is broken
+CrashFile no_file;                // of commands
+std::atomic<CrashFile*> crash_file{nullptr};
+std::array<std::atomic<bool>, kCallSlots> slot_taken{};
 struct sigaction previous[NSIG];
 thread_local const CrashContext* current_context = nullptr;
 thread_local CodeObserver* observer = nullptr;
@@ -88,20 +71,26 @@ Line line;  // static like the page
   for (;;) ::syscall(SYS_exit_group, EXIT_FAILURE);
 }
 
+std::string_view abbreviation(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return name == nullptr ? "?" : name;
+}
+
+std::string_view run_of(const CrashContext& context) {
+  return context.run_id.empty() ? context.origin : context.run_id;
+}
+
 void write_line(const CrashContext& context, int signal) {
   const bool loading = context.code == DetectorCode::load;
-  const char* const name = sigabbrev_np(signal);
   line << "runwarden: ";
   if (!loading) line << "detector \"" << context.detector_key << "\" (";
   line << context.library << (loading ? "" : ")");
-  signal == 0 ? line << " ended the process" : line << " crashed the process (SIG" << (name == nullptr ? "?" : name) << ")";
+  signal == 0 ? line << " ended the process" : line << " crashed the process (SIG" << abbreviation(signal) << ")";
   switch (context.code) {
     case DetectorCode::load: line << " while it was loaded"; break;
     case DetectorCode::create: line << " while it was created"; break;
     case DetectorCode::destroy: line << " while it was destroyed"; break;
-    case DetectorCode::evaluate:
-      line << " while it evaluated the run \"" << (context.run_id.empty() ? context.origin : context.run_id) << "\"";
-      break;
+    case DetectorCode::evaluate: line << " while it evaluated the run \"" << run_of(context) << "\""; break;
   }
   line.write();
 }
@@ -117,44 +106,112 @@ void write_note(const CrashContext& context, int signal) {
   if (context.code != DetectorCode::evaluate) return write_line(context, signal);
   timespec now{};
   clock_gettime(CLOCK_REALTIME, &now);
-  for (std::size_t i = 0; i < kMagic.size(); ++i) page.magic[i] = kMagic[i];
+  std::memcpy(page.magic.data(), kCrashNoteMagic.data(), kCrashNoteMagic.size());
   page.wall_ms = std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
   page.signal = signal;
-  if (context.content != nullptr) page.content = *context.content;
-  page.tenant.put(context.tenant);
-  page.run_id.put(context.run_id);
-  page.detector_key.put(context.detector_key);
-  page.library_sha256.put(context.library_sha256);
-  page.library.put(context.library);
+  page.call.put(context);
   [[maybe_unused]] const auto wrote = ::pwrite(note_fd.load(std::memory_order_acquire), &page, sizeof page, 0);
 }
 
+// On a thread that is inside no detector: one of a detector's own, or of the host. Returns whether a call was under way. If it was one
+// call, that is the one to blame; of several the file knows no more than that they were under way.
+bool report_calls_under_way(int signal) {
+  CallSlot* first = nullptr;
+  int count = 0;
+  for (CallSlot& slot : crash_file.load(std::memory_order_acquire)->calls) {
+    if (!slot.is_under_way()) continue;
+    if (first == nullptr) first = &slot;
+    ++count;
+  }
+  if (count == 0) return false;
+  if (count == 1) {
+    report.load(std::memory_order_acquire)(first->call.context(), signal);
+    return true;
+  }
+  if (written.exchange(true)) return true;
+  line << "runwarden: a thread that is inside no detector ended the process (" << (signal == 0 ? "" : "SIG")
+       << (signal == 0 ? "exit" : abbreviation(signal)) << ") while these were called:";
+  for (CallSlot& slot : crash_file.load(std::memory_order_acquire)->calls) {
+    if (!slot.is_under_way()) continue;
+    const CrashContext context = slot.call.context();
+    line << " detector \"" << context.detector_key << "\" (" << context.library << ") for the run \"" << run_of(context) << "\";";
+  }
+  line.write();
+  return true;
+}
+
+// Whether this process is the cause, not another one, nor a limit that an operator sets for its CPU time.
+bool is_own(int number, const siginfo_t& info) {
+  return info.si_code > 0 ? number != SIGXCPU : info.si_pid == ::getpid();
+}
+
 void on_signal(int number, siginfo_t* info, void* context) {
-  const bool own_fault = info->si_code > 0 || info->si_pid == ::getpid();  // not sent by another process
-  if (current_context != nullptr && own_fault) report.load(std::memory_order_acquire)(*current_context, number);
+  const bool own = ::getpid() == owner_pid.load(std::memory_order_relaxed) && is_own(number, *info);
+  if (current_context != nullptr && own) report.load(std::memory_order_acquire)(*current_context, number);
   // The store's handler may recover from the fault, so keep this handler installed.
   if (current_context == nullptr && (previous[number].sa_flags & SA_SIGINFO) != 0)
     return previous[number].sa_sigaction(number, info, context);
+  if (current_context == nullptr && own) report_calls_under_way(number);
   ::sigaction(number, &previous[number], nullptr);
-  // A fault recurs when the handler returns. A signal that was sent, a breakpoint and a forbidden system call do not, so send it again.
-  if (info->si_code <= 0 || number == SIGTRAP || number == SIGSYS) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), number);
+  // A fault recurs when the handler returns. A signal that was sent or is a timer's, a breakpoint and a forbidden system call do not, so
+  // send it again.
+  const bool recurs = info->si_code > 0 && (number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL);
+  if (!recurs) ::syscall(SYS_tgkill, ::getpid(), ::syscall(SYS_gettid), number);
 }
 
 void on_exit() {
-  if (current_context == nullptr) return;
-  report.load(std::memory_order_acquire)(*current_context, 0);
+  if (::getpid() != owner_pid.load(std::memory_order_relaxed)) return;
+  const bool main_thread = ::syscall(SYS_gettid) == ::getpid();
+  if (current_context == nullptr && main_thread) return CrashNote::stopped();
+  if (current_context == nullptr && !report_calls_under_way(0)) return;
+  if (current_context != nullptr) report.load(std::memory_order_acquire)(*current_context, 0);
   leave();  // other threads are still running: destroy nothing they use
 }
 
 void install(Report what) {
+  owner_pid.store(::getpid(), std::memory_order_relaxed);
+  if (report.load(std::memory_order_acquire) != nullptr) return;
+  crash_file.store(&no_file, std::memory_order_release);
   report.store(what, std::memory_order_release);
   struct sigaction action {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigemptyset(&action.sa_mask);
-  for (const int number : kSignals) ::sigaction(number, &action, &previous[number]);
+  for (const int number : kSignals) {
+    ::sigaction(number, nullptr, &previous[number]);
+    if (previous[number].sa_handler != SIG_IGN) ::sigaction(number, &action, nullptr);
+  }
   std::atexit(on_exit);
   std::at_quick_exit(on_exit);
+}
+
+// This thread's slot of the file, taken until the thread ends. Index kCallSlots: all were taken.
+class ThreadSlot {
+ public:
+  ThreadSlot() {
+    while (index_ < kCallSlots && slot_taken[index_].exchange(true)) ++index_;
+  }
+  ~ThreadSlot() {
+    if (index_ < kCallSlots) slot_taken[index_].store(false);
+  }
+  ThreadSlot(const ThreadSlot&) = delete;
+  ThreadSlot& operator=(const ThreadSlot&) = delete;
+
+  CallSlot* in(CrashFile& of) const { return index_ < kCallSlots ? &of.calls[index_] : nullptr; }
+
+ private:
+  std::size_t index_ = 0;
+};
+
+CallSlot* enter(const CrashContext& context) {
+  CrashFile* const into = crash_file.load(std::memory_order_acquire);
+  if (into == nullptr || context.code != DetectorCode::evaluate) return nullptr;
+  static thread_local const ThreadSlot mine;
+  CallSlot* const slot = mine.in(*into);
+  if (slot == nullptr || slot->is_under_way()) return nullptr;
+  slot->call.put(context);
+  slot->set_under_way(1);
+  return slot;
 }
 
 // An alternate signal stack for this thread, in case its own overflows. Keeps one that exists already (a sanitizer's).
@@ -194,7 +251,7 @@ void observe_code(CodeObserver* one) {
   observer = one;
 }
 
-CrashContextScope::CrashContextScope(const CrashContext& context) : outer_(current_context) {
+CrashContextScope::CrashContextScope(const CrashContext& context) : outer_(current_context), slot_(enter(context)) {
   if (report.load(std::memory_order_relaxed) != nullptr) {
     [[maybe_unused]] static thread_local const HandlerStack stack;
   }
@@ -204,42 +261,92 @@ CrashContextScope::CrashContextScope(const CrashContext& context) : outer_(curre
 
 CrashContextScope::~CrashContextScope() {
   current_context = outer_;
+  if (slot_ != nullptr) slot_->set_under_way(0);
   if (observer != nullptr) observer->inside(current_context);
 }
 
-std::optional<model::CrashMark> CrashNote::read(const std::filesystem::path& file) {
-  Note note;
-  std::ifstream in(file, std::ios::binary);
-  if (!in.read(reinterpret_cast<char*>(&note), sizeof note)) return std::nullopt;
-  if (std::string_view(note.magic.data(), note.magic.size()) != kMagic) return std::nullopt;
-  model::CrashMark mark;
-  mark.key.time_ms = note.wall_ms;
-  mark.signal = note.signal;
-  mark.content = note.content;
-  mark.tenant_name = note.tenant.get();
-  mark.run_id = note.run_id.get();
-  mark.detector_key = note.detector_key.get();
-  mark.library_sha256 = note.library_sha256.get();
-  mark.library = note.library.get();
-  return mark;
+namespace {
+
+bool has_magic(const std::array<char, 8>& bytes, std::string_view magic) {
+  return std::string_view(bytes.data(), bytes.size()) == magic;
 }
 
-Status CrashNote::watch(const std::filesystem::path& file) {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-  // Written now, so that the disk space is there when it is needed.
-  const Note empty;
-  if (fd < 0 || ::pwrite(fd, &empty, sizeof empty, 0) != sizeof empty) {
-    const std::string why = std::strerror(errno);
-    if (fd >= 0) ::close(fd);
-    return Error{Code::unavailable, "\"" + file.string() + "\" cannot be written: " + why, {}, {}};
+// What the process before this one left in the file; zeros for what is not there.
+std::unique_ptr<CrashFile> left_in(const std::filesystem::path& path) {
+  auto left = std::make_unique<CrashFile>();
+  std::ifstream in(path, std::ios::binary);
+  in.read(reinterpret_cast<char*>(left.get()), sizeof *left);
+  if (in.gcount() < static_cast<std::streamsize>(sizeof *left)) left->magic = {};
+  if (in.gcount() < static_cast<std::streamsize>(sizeof left->note)) left->note.magic = {};
+  if (!has_magic(left->magic, kCrashCallsMagic) || left->stopped != 0) left->calls = left->earlier = {};
+  if (has_magic(left->note.magic, kCrashNoteMagic)) left->calls = {};  // the note tells why the process ended
+  return left;
+}
+
+bool was_under_way_before(CrashFile& left, const NotedCall& call) {
+  return std::any_of(left.earlier.begin(), left.earlier.end(), [&](CallSlot& slot) { return slot.is_under_way() && slot.call.same(call); });
+}
+
+std::string cannot_map(const std::filesystem::path& path, int error) {
+  return "\"" + path.string() + "\" cannot be written: " + std::strerror(error);
+}
+
+}  // namespace
+
+PreviousEnd CrashNote::read(const std::filesystem::path& path) {
+  PreviousEnd end;
+  const std::unique_ptr<CrashFile> left = left_in(path);
+  if (has_magic(left->note.magic, kCrashNoteMagic)) {
+    end.crashes.push_back(left->note.call.mark());
+    end.crashes.back().key.time_ms = left->note.wall_ms;
+    end.crashes.back().signal = left->note.signal;
   }
+  for (CallSlot& slot : left->calls) {
+    if (!slot.is_under_way()) continue;
+    const bool again = was_under_way_before(*left, slot.call);
+    std::vector<model::CrashMark>& marks = again ? end.crashes : end.suspects;
+    marks.push_back(slot.call.mark());
+    marks.back().signal = kUnseenSignal;
+  }
+  return end;
+}
+
+void CrashNote::install() {
+  detect::install(write_note);
+}
+
+Status CrashNote::watch(const std::filesystem::path& path) {
+  std::unique_ptr<CrashFile> fresh = left_in(path);
+  fresh->earlier = fresh->calls;
+  fresh->calls = {};
+  fresh->note = {};
+  fresh->stopped = 0;
+  std::memcpy(fresh->magic.data(), kCrashCallsMagic.data(), kCrashCallsMagic.size());
+  const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return Error{Code::unavailable, cannot_map(path, errno), {}, {}};
+  errno = 0;
+  // Written now, so that the disk space is there when it is needed.
+  const bool written_whole = ::pwrite(fd, fresh.get(), sizeof *fresh, 0) == static_cast<ssize_t>(sizeof *fresh);
+  void* const memory = written_whole ? ::mmap(nullptr, sizeof *fresh, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+  if (memory == MAP_FAILED) {
+    const int error = written_whole || errno != 0 ? errno : ENOSPC;
+    ::close(fd);
+    return Error{Code::unavailable, cannot_map(path, error), {}, {}};
+  }
+  ::madvise(memory, sizeof *fresh, MADV_DONTFORK);  // what a detector's child does there would be taken for this process's calls
   note_fd.store(fd, std::memory_order_release);
-  install(write_note);
+  install();
+  crash_file.store(static_cast<CrashFile*>(memory), std::memory_order_release);
   return Nothing{};
 }
 
+void CrashNote::stopped() {
+  CrashFile* const of = crash_file.load(std::memory_order_acquire);
+  if (of != nullptr) of->stopped = 1;
+}
+
 void CrashMessage::watch() {
-  if (report.load(std::memory_order_acquire) == nullptr) install(write_message);
+  install(write_message);
 }
 
 }  // namespace runwarden::detect

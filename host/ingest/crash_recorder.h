@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/log_function.h"
 #include "detect/crash_marks.h"
 #include "model/crash_mark.h"
@@ -16,10 +17,11 @@ namespace runwarden::ingest {
 
 class CrashRecorder {
  public:
-  // The store and the marks must outlive this object.
-  CrashRecorder(store::Store& store, detect::CrashMarks& marks, LogFunction log) : store_(store), marks_(marks), log_(std::move(log)) {}
+  // The store, the marks and the clock must outlive this object.
+  CrashRecorder(store::Store& store, detect::CrashMarks& marks, const Clock& clock, LogFunction log)
+      : store_(store), marks_(marks), clock_(clock), log_(std::move(log)) {}
 
-  // Stores the previous process's crash note, if `note_file` holds one, and makes this process write its own there.
+  // Stores the crashes that `note_file` tells of, and makes this process write its own there.
   void record_previous(const std::filesystem::path& note_file);
   // Reads the marks again, because a purge or retention may have deleted some.
   void refresh();
@@ -29,6 +31,7 @@ class CrashRecorder {
 
   store::Store& store_;
   detect::CrashMarks& marks_;
+  const Clock& clock_;
   LogFunction log_;
   bool all_stored_ = true;  // false: the store was full, so a mark exists only in marks_
 };

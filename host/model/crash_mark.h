@@ -17,7 +17,7 @@ struct CrashMark {
   std::string detector_key;
   std::string library_sha256;  // lower-case hexadecimal; a changed library gets the run again
   std::string library;         // its file
-  int signal = 0;              // 0: it called exit
+  int signal = 0;              // 0: it called exit; -1: not seen (detect/crash_note.h)
 };
 
 }  // namespace runwarden::model

@@ -1,12 +1,15 @@
 /* Does what the run's userRequestText tells it: "wait PATH" does not return before that file is there, "sleep N" before N seconds have
- * passed, "segv", "abort", "trap", "sys", "exit", "quick_exit" and "overflow" end the process; "log " and "print " before one of these log
- * 30 lines or print one first. Any other run gets one finding, "repeats N" after its settings. Its
- * friend zoo_two never obeys, and zoo_many says that it may be called on several threads at once. */
+ * passed, "segv", "abort", "trap", "sys", "usr1", "alarm", "exit", "quick_exit", "_exit", "unhandled" and "overflow" end the process; "log
+ * " and "print " before one of these log 30 lines or print one first, "thread " has a thread of its own do it, and "child " a forked
+ * process. Any other run gets one finding, "repeats N" after its settings. Its friend zoo_two never obeys, and zoo_many says that it may be
+ * called on several threads at once. */
+#include <pthread.h>
 #include <runwarden/detector.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct {
@@ -84,8 +87,35 @@ static void log_lines(const rw_host* host) {
   }
 }
 
+/* No handler of the host sees it. */
+static void fault_unhandled(void) {
+  signal(SIGSEGV, SIG_DFL);
+  *(volatile int*)8 = 1;
+}
+
+static void obey(const rw_host* host, const char* what);
+
+static void* obey_in_thread(void* what) {
+  obey(NULL, what);
+  return NULL;
+}
+
+static void obey_elsewhere(const char* what) {
+  pthread_t thread;
+  pid_t child;
+  if (strncmp(what, "thread ", 7) == 0 && pthread_create(&thread, NULL, obey_in_thread, (void*)(what + 7)) == 0) pthread_join(thread, NULL);
+  if (strncmp(what, "child ", 6) != 0) return;
+  child = fork();
+  if (child == 0) {
+    obey(NULL, what + 6);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+}
+
 static void obey(const rw_host* host, const char* what) {
   volatile char first = 0;
+  obey_elsewhere(what);
   if (strncmp(what, "log ", 4) == 0) {
     log_lines(host);
     what += 4;
@@ -100,6 +130,10 @@ static void obey(const rw_host* host, const char* what) {
   if (strcmp(what, "abort") == 0) abort();
   if (strcmp(what, "trap") == 0) trap();
   if (strcmp(what, "sys") == 0) raise(SIGSYS);
+  if (strcmp(what, "usr1") == 0) raise(SIGUSR1);
+  if (strcmp(what, "alarm") == 0) raise(SIGALRM);
+  if (strcmp(what, "unhandled") == 0) fault_unhandled();
+  if (strcmp(what, "_exit") == 0) _exit(3);
   if (strcmp(what, "exit") == 0) exit(0);
   if (strcmp(what, "quick_exit") == 0) quick_exit(0);
   if (strcmp(what, "overflow") == 0) first = (char)overflow(&first, 0);

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -192,7 +194,12 @@ int expected_end(const std::string& way) {
   return way == "abort" ? 128 + SIGABRT : 0;  // 0: any
 #else
   if (way == "exit" || way == "quick_exit") return 1;
-  return 128 + (way == "abort" ? SIGABRT : way == "trap" ? SIGTRAP : way == "sys" ? SIGSYS : SIGSEGV);
+  return 128 + (way == "abort"   ? SIGABRT
+                : way == "trap"  ? SIGTRAP
+                : way == "sys"   ? SIGSYS
+                : way == "usr1"  ? SIGUSR1
+                : way == "alarm" ? SIGALRM
+                                 : SIGSEGV);
 #endif
 }
 
@@ -222,8 +229,92 @@ TEST_P(CrashingDetector, ItsRunIsKnownAgain_AndJudgedWithoutIt) {
   EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("other", "nothing special")), "zoo"), "fired");
   EXPECT_THAT(service.request(get_request("/metrics")).body, HasSubstr("\nrunwarden_detector_crash_marks 1\n"));
 }
-INSTANTIATE_TEST_SUITE_P(Ways, CrashingDetector, testing::Values("segv", "abort", "trap", "sys", "exit", "quick_exit", "overflow"),
+INSTANTIATE_TEST_SUITE_P(Ways, CrashingDetector,
+                         testing::Values("segv", "abort", "trap", "sys", "usr1", "alarm", "exit", "quick_exit", "overflow"),
                          [](const auto& way) { return way.param; });
+
+// Ends that the handlers on the thread of the call do not see, of a run that each start resolves anew.
+class UnseenEnd : public CrashingDetector {
+ protected:
+  void stream(const std::string& request) const {
+    const json body = {{"runId", "streamed"}, {"events", {{{"type", "user_request"}, {"text", request}}}}, {"final", true}};
+    EXPECT_EQ(service.post("/v1/ingest/events", key, body.dump()).status, 0);
+  }
+  // Whether the service, which is down, comes up with the run resolved before it has ended `most` times more.
+  bool comes_up(int most) {
+    for (; most >= 0; --most) {
+      try {
+        service.start();
+        HttpAnswer run;
+        const bool over = comes_true([&] {
+          run = service.get("/v1/runs/streamed", key);
+          return run.status == 0 || run.body.find("\"state\":\"resolved\"") != std::string::npos;
+        });
+        if (!over || run.status != 0) return over;
+        service.wait_for_end();
+      } catch (const std::runtime_error&) {
+        // It ended before it listened.
+      }
+    }
+    return false;
+  }
+};
+
+TEST_P(UnseenEnd, KeepsTheServiceFromEndingForEver) {
+  stream(GetParam());
+  ASSERT_GT(service.wait_for_end(), 0);
+  ASSERT_TRUE(comes_up(1)) << service.log_text();
+  EXPECT_THAT(service.log_text(), HasSubstr("while evaluating run \\\"streamed\\\" of tenant \\\"acme\\\""));
+  const HttpAnswer run = service.get("/v1/runs/streamed", key);
+  EXPECT_EQ(status(run, "zoo"), "quarantined");
+  EXPECT_EQ(status(run, "zoo_two"), "fired");
+}
+INSTANTIATE_TEST_SUITE_P(Ways, UnseenEnd,
+                         testing::Values("_exit", "unhandled", "thread segv", "thread abort", "thread _exit", "thread exit"),
+                         [](const auto& way) {
+                           std::string name = way.param;
+                           std::replace(name.begin(), name.end(), ' ', '_');
+                           return name;
+                         });
+
+using ThreadOfADetector = UnseenEnd;
+INSTANTIATE_TEST_SUITE_P(Ways, ThreadOfADetector, testing::Values("thread usr1", "thread exit"),
+                         [](const auto& way) { return way.param.substr(way.param.find(' ') + 1); });
+
+TEST_P(ThreadOfADetector, EndingTheProcessDuringItsOnlyCall_IsKnownAtOnce) {
+  stream(GetParam());
+  ASSERT_GT(service.wait_for_end(), 0);
+  EXPECT_TRUE(comes_up(0)) << service.log_text();
+}
+
+TEST_F(StuckDetector, KilledOnceDuringARun_ThenStoppedAndKilledAgain_NobodyIsAccused) {
+  const std::string request = sleep();
+  const auto post_and_kill = [&] {
+    EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("", request)), "zoo"), "timeout");
+    service.kill_hard();
+    service.start();
+    EXPECT_THAT(service.log_text(), HasSubstr("\"unfinished_call\""));
+    EXPECT_THAT(service.log_text(), Not(HasSubstr("detector_crash")));
+  };
+  post_and_kill();
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("", request + " ")), "zoo"), "timeout");
+  ASSERT_EQ(service.stop(), 0);
+  service.start();
+  EXPECT_THAT(service.log_text(), Not(HasSubstr("unfinished_call"))) << "a call that does not return keeps no stop from being one";
+  post_and_kill();
+}
+
+class ForkedChild : public CrashingDetector {};
+INSTANTIATE_TEST_SUITE_P(Ways, ForkedChild, testing::Values("child segv", "child exit"),
+                         [](const auto& way) { return way.param.substr(way.param.find(' ') + 1); });
+
+TEST_P(ForkedChild, ThatDies_LeavesNoMarkOfACrash) {
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("parent", GetParam())), "zoo"), "fired");
+  service.kill_hard();
+  service.start();
+  EXPECT_THAT(service.log_text(), Not(HasSubstr("detector_crash")));
+  EXPECT_EQ(status(service.post("/v1/ingest/runs", key, run_json("another", "nothing special")), "zoo"), "fired");
+}
 
 class CrashedRun : public CrashingDetector {};
 INSTANTIATE_TEST_SUITE_P(Ways, CrashedRun, testing::Values("segv"));
