@@ -1,13 +1,13 @@
 #include "cli/explanation_text.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/decimals.h"
 #include "base/one_line.h"
 #include "base/utf8.h"
 
@@ -132,9 +132,7 @@ void print_detector(std::ostream& out, const model::DetectorReport& report, cons
 }  // namespace
 
 std::string two_decimals(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
+  return fixed_decimals(value, 2);
 }
 
 void print_explanation(std::ostream& out, const ingest::RunExplanation& explanation, const model::Verdict& verdict) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/decimals.h"
 #include "base/json_text.h"
 #include "cli/line_counts.h"
 #include "cli/line_reader.h"
@@ -282,9 +283,7 @@ std::string as_json(const ScoreResult& result) {
 // "0.94 (0.85-0.98)"
 std::string interval_text(const std::optional<Interval>& interval) {
   if (!interval) return {};
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f (%.2f-%.2f)", interval->value, interval->low, interval->high);
-  return text;
+  return fixed_decimals(interval->value, 2) + " (" + fixed_decimals(interval->low, 2) + "-" + fixed_decimals(interval->high, 2) + ")";
 }
 
 std::vector<std::string> row_of(const std::string& key, const DetectorScore& score) {

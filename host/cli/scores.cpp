@@ -1,8 +1,9 @@
 #include "cli/scores.h"
 
 #include <charconv>
-#include <cstdio>
 #include <string_view>
+
+#include "base/decimals.h"
 
 namespace runwarden::cli {
 namespace {
@@ -22,9 +23,7 @@ std::optional<double> floor_of(std::string_view text) {
 void add_shortfall(std::vector<std::string>& shortfalls, const std::string& what, const std::optional<Interval>& reached,
                    const std::optional<double>& floor) {
   if (!reached || !floor || reached->value >= *floor) return;
-  char figures[64];
-  std::snprintf(figures, sizeof figures, " is %.3f, under %.3f", reached->value, *floor);
-  shortfalls.push_back(what + figures);
+  shortfalls.push_back(what + " is " + fixed_decimals(reached->value, 3) + ", under " + fixed_decimals(*floor, 3));
 }
 
 }  // namespace

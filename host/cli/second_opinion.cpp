@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/decimals.h"
 #include "cli/context.h"
 #include "cli/loaded_detectors.h"
 #include "cli/run_input.h"
@@ -81,8 +82,7 @@ std::string about(const TriedQuestion& tried) {
   const model::Opinion& question = tried.opinion;
   if (question.of_alarm) return "an alarm: " + question.reason;
   if (!tried.is_asked) return "no candidate: the detector found nothing in this run";
-  char confidence[32];
-  std::snprintf(confidence, sizeof confidence, "%.2f", question.confidence.value_or(0));
+  const std::string confidence = fixed_decimals(question.confidence.value_or(0), 2);
   return "a candidate (" + question.rule + ", confidence " + confidence + "): " + question.reason;
 }
 

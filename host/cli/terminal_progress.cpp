@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <string_view>
 #include <utility>
+
+#include "base/decimals.h"
 
 namespace runwarden::cli {
 namespace {
@@ -49,9 +50,7 @@ std::string size_text(std::uint64_t bytes) {
   double size = static_cast<double>(bytes);
   std::size_t unit = 0;
   for (; size >= 1024 && unit + 1 < kUnits.size(); ++unit) size /= 1024;
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), unit == 0 ? "%.0f %s" : "%.1f %s", size, kUnits[unit]);
-  return text.data();
+  return fixed_decimals(size, unit == 0 ? 0 : 1) + " " + kUnits[unit];
 }
 
 }  // namespace runwarden::cli

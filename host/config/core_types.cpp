@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <clocale>
 #include <cstdlib>
 #include <limits>
 
@@ -84,6 +85,12 @@ std::optional<std::int64_t> scaled(std::int64_t value, std::string_view unit, co
   return value * found->factor;
 }
 
+// With a point, whatever locale a detector sets for the process.
+double decimal(const std::string& text) {
+  static const locale_t classic = ::newlocale(LC_ALL_MASK, "C", nullptr);
+  return ::strtod_l(text.c_str(), nullptr, classic);
+}
+
 }  // namespace
 
 void type_plain(Node& node) {
@@ -99,10 +106,10 @@ void type_plain(Node& node) {
     node.number = static_cast<double>(*based);
   } else if (only(without_sign(text), kDigits)) {
     node.kind = Node::Kind::integer;
-    node.number = std::strtod(text.c_str(), nullptr);
+    node.number = decimal(text);
   } else if (is_float(text)) {
     node.kind = Node::Kind::number;
-    node.number = std::strtod(text.c_str(), nullptr);
+    node.number = decimal(text);
   } else if (is_one_of(without_sign(text), {".inf", ".Inf", ".INF"})) {
     node.kind = Node::Kind::number;
     node.number = text[0] == '-' ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();

@@ -1,7 +1,7 @@
 #include "common/findings.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 
 #include "common/inner_output.h"
 #include "text/fold.h"
@@ -53,9 +53,8 @@ Evidence failure_evidence(const RunView& run, std::size_t step) {
 }
 
 std::string two_decimals(double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
+  char text[340];  // the largest double has 309 digits before the point
+  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 2).ptr};  // in any locale, unlike printf
 }
 
 namespace {

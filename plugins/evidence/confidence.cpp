@@ -1,7 +1,9 @@
 #include "evidence/confidence.h"
 
-#include <cstdio>
 #include <stdexcept>
+#include <string>
+
+#include "common/findings.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -29,17 +31,15 @@ const Line& line_of(std::string_view sensitivity) {
 FiringLine::FiringLine(std::string_view sensitivity) : name_(line_of(sensitivity).name), line_(line_of(sensitivity).least) {}
 
 bool FiringLine::fires(double confidence, const Doubt& doubt, Verdict& verdict) const {
-  char text[96];
+  const auto line_text = [this] { return "sensitivity " + std::string(name_) + " fires from " + two_decimals(line_); };
   if (confidence >= line_) {
     if (verdict.explanation == nullptr) return true;
-    std::snprintf(text, sizeof text, "sensitivity %.*s fires from %.2f; below it, %.*s", static_cast<int>(name_.size()), name_.data(),
-                  line_, static_cast<int>(doubt.rule.size()), doubt.rule.data());
+    const std::string text = line_text() + "; below it, " + std::string(doubt.rule);
     verdict.explanation->rule("confidence", "fires", doubt.step, text, confidence);
     return true;
   }
-  std::snprintf(text, sizeof text, " (candidate: confidence %.2f, sensitivity %.*s fires from %.2f)", confidence,
-                static_cast<int>(name_.size()), name_.data(), line_);
-  verdict.keep_candidate(doubt.rule, doubt.step, doubt.reason, text, confidence);
+  const std::string note = " (candidate: confidence " + two_decimals(confidence) + ", " + line_text() + ")";
+  verdict.keep_candidate(doubt.rule, doubt.step, doubt.reason, note, confidence);
   return false;
 }
 

@@ -1,8 +1,8 @@
 #include "evidence/measures.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <utility>
 
 #include "common/words.h"
@@ -150,8 +150,8 @@ void Measures::add(std::string_view name, double value) {
   names_.emplace_back(name);
   if (value == 0) return;
   char number[32];
-  std::snprintf(number, sizeof number, "=%.4g", value);
-  text_.append(text_.empty() ? "" : " ").append(name).append(number);
+  char* const end = std::to_chars(number, number + sizeof number, value, std::chars_format::general, 4).ptr;  // in any locale
+  text_.append(text_.empty() ? "" : " ").append(name).append("=").append(number, end);
 }
 
 void measure_rules(const Verdict& verdict, std::span<const std::string_view> candidates, std::span<const std::string_view> silences,

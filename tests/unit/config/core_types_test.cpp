@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <clocale>
 #include <cmath>
+#include <cstdlib>
+#include <string>
+
+#include "support/temp_folder.h"
 
 namespace runwarden::config {
 namespace {
@@ -21,6 +26,25 @@ TEST_P(CoreTypes, PlainScalarsAreWhatYaml12CoreSays) {
   type_plain(node);
   EXPECT_EQ(node.kind, GetParam().kind) << GetParam().text;
   EXPECT_EQ(node.number, GetParam().number) << GetParam().text;
+}
+
+// A detector may set the locale of the process for its own ends.
+TEST(CoreTypesInALocale, WithADecimalComma_NumbersAreRead) {
+  const test::TempFolder folder;
+  const std::string name = (folder.path() / "de_DE.UTF-8").string();
+  const std::string made = "localedef -i de_DE -f UTF-8 " + name + " >/dev/null 2>&1";
+  if (std::system(made.c_str()) != 0) GTEST_SKIP() << "localedef or its sources (Debian's package locales) are missing";
+  ::setenv("LOCPATH", folder.path().c_str(), 1);
+  const bool set = std::setlocale(LC_NUMERIC, "de_DE.UTF-8") != nullptr;
+  const std::string comma = std::localeconv()->decimal_point;
+  Node number;
+  number.text = "0.75";
+  type_plain(number);
+  std::setlocale(LC_NUMERIC, "C");
+  ::unsetenv("LOCPATH");
+  ASSERT_TRUE(set);
+  ASSERT_EQ(comma, ",");
+  EXPECT_EQ(number.number, 0.75);
 }
 
 using K = Node::Kind;
