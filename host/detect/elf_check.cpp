@@ -66,6 +66,41 @@ bool has_segment(const std::vector<Elf64_Phdr>& segments, std::uint32_t type) {
   return std::any_of(segments.begin(), segments.end(), [type](const Elf64_Phdr& one) { return one.p_type == type; });
 }
 
+using Segments = std::vector<Elf64_Phdr>;
+
+bool is_loaded(const Segments& segments, std::uint64_t address) {
+  return std::any_of(segments.begin(), segments.end(), [address](const Elf64_Phdr& one) {
+    return one.p_type == PT_LOAD && address >= one.p_vaddr && address - one.p_vaddr < one.p_filesz;
+  });
+}
+
+// What the loader follows without a check of its own. It is near the end of the file, so an interrupted copy may leave zeros in its place.
+bool is_whole_dynamic(std::string_view bytes, const Segments& segments, const Elf64_Phdr& dynamic) {
+  bool strings = false;
+  bool symbols = false;
+  bool hash = false;
+  for (std::uint64_t at = 0; dynamic.p_filesz - at >= sizeof(Elf64_Dyn); at += sizeof(Elf64_Dyn)) {
+    Elf64_Dyn entry;
+    std::memcpy(&entry, bytes.data() + dynamic.p_offset + at, sizeof entry);
+    if (entry.d_tag == DT_NULL) return strings && symbols && hash;
+    const bool loaded = is_loaded(segments, entry.d_un.d_ptr);
+    strings = strings || (entry.d_tag == DT_STRTAB && loaded);
+    symbols = symbols || (entry.d_tag == DT_SYMTAB && loaded);
+    hash = hash || ((entry.d_tag == DT_HASH || entry.d_tag == DT_GNU_HASH) && loaded);
+  }
+  return false;
+}
+
+// The table is the last thing in most files. A library may do without it.
+std::string section_table_fault(std::string_view bytes, const Elf64_Ehdr& header) {
+  if (header.e_shoff == 0) return {};
+  const std::uint64_t size = std::uint64_t{std::max<std::uint16_t>(header.e_shnum, 1)} * header.e_shentsize;
+  if (header.e_shoff > bytes.size() || size > bytes.size() - header.e_shoff)
+    return "is truncated: its section table ends beyond the file's " + std::to_string(bytes.size()) + " bytes. Copy it again.";
+  const std::string_view table = bytes.substr(header.e_shoff, size);
+  return table.find_first_not_of('\0') == std::string_view::npos ? "is damaged: its section table is all zeros. Copy it again." : "";
+}
+
 }  // namespace
 
 ElfTarget host_target() {
@@ -90,6 +125,11 @@ std::string elf_fault(std::string_view bytes, ElfTarget host) {
   }
   if (!has_segment(segments, PT_LOAD) || !has_segment(segments, PT_DYNAMIC))
     return "is damaged: it has no loadable segment. Copy it again.";
+  for (const Elf64_Phdr& segment : segments) {
+    if (segment.p_type == PT_DYNAMIC && !is_whole_dynamic(bytes, segments, segment))
+      return "is damaged: its dynamic section is incomplete. Copy it again.";
+  }
+  if (std::string fault = section_table_fault(bytes, header); !fault.empty()) return fault;
   if (!has_segment(segments, PT_GNU_STACK)) return "requests an executable stack (it has no PT_GNU_STACK). Link it with -z noexecstack.";
   return {};
 }

@@ -16,8 +16,8 @@ struct ElfTarget {
 // The target of this program, from its own ELF header.
 ElfTarget host_target();
 
-// Describes what is wrong with the file and the remedy. Empty if it is an ELF64 shared library for `host` whose segments lie inside the
-// file and that does not request an executable stack.
+// Describes what is wrong with the file and the remedy. Empty if it is an ELF64 shared library for `host` whose segments and tables lie
+// inside the file and are not zeros from a copy that broke off, and that does not request an executable stack.
 std::string elf_fault(std::string_view bytes, ElfTarget host = host_target());
 
 }  // namespace runwarden::detect
