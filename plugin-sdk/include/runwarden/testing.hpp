@@ -21,6 +21,7 @@
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <deque>
 #include <limits>
 #include <map>
@@ -97,6 +98,28 @@ inline std::string take_name(std::string_view& pointer) {
   return name;
 }
 
+// The shortest text that reads as the number, in any locale.
+inline std::string number_text(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+inline std::string padded(std::int64_t number, std::size_t digits) {
+  const std::string text = std::to_string(number);
+  return std::string(text.size() < digits ? digits - text.size() : 0, '0') + text;
+}
+
+// "2025-11-24T16:00:00.000Z", as the host writes a time, of milliseconds since 1970.
+inline std::string time_text(std::int64_t ms) {
+  const std::int64_t ms_in_second = (ms % 1'000 + 1'000) % 1'000;
+  const auto seconds = static_cast<std::time_t>((ms - ms_in_second) / 1'000);
+  std::tm utc{};
+  gmtime_r(&seconds, &utc);
+  const std::string date = padded(utc.tm_year + 1900, 4) + "-" + padded(utc.tm_mon + 1, 2) + "-" + padded(utc.tm_mday, 2);
+  return date + "T" + padded(utc.tm_hour, 2) + ":" + padded(utc.tm_min, 2) + ":" + padded(utc.tm_sec, 2) + "." + padded(ms_in_second, 3) +
+         "Z";
+}
+
 // A JSON object, or the text of a value.
 class Json {
  public:
@@ -112,6 +135,9 @@ class Json {
   }
   void put_count(std::string_view pointer, std::int64_t value) {
     if (value >= 0) put(pointer, std::to_string(value));
+  }
+  void put_time(std::string_view pointer, std::int64_t ms) {
+    if (ms != RW_NO_TIME) put(pointer, json_string(time_text(ms)));
   }
   std::string dump() const {
     if (!value_.empty()) return value_;
@@ -275,6 +301,8 @@ class FakeStep {
     out.put_count("/retryCount", raw_.retry_count);
     out.put_count("/metadata/inputTokens", raw_.input_tokens);
     out.put_count("/metadata/httpStatus", raw_.http_status);
+    out.put_time("/startedAt", raw_.started_ms);
+    out.put_time("/endedAt", raw_.ended_ms);
     for (const auto& [pointer, text] : more_) out.put_text(pointer, text);
     return out.dump();
   }
@@ -388,7 +416,9 @@ class FakeRun {
     out.put_text("/outcomeSummary", outcome_);
     out.put_text("/metadata/model", model_);
     out.put_count("/metadata/inputTokens", raw_.input_tokens);
-    if (raw_.cost_usd >= 0) out.put("/metadata/costUsd", std::to_string(raw_.cost_usd));
+    out.put_time("/startedAt", raw_.started_ms);
+    out.put_time("/endedAt", raw_.ended_ms);
+    if (raw_.cost_usd >= 0) out.put("/metadata/costUsd", detail::number_text(raw_.cost_usd));
     if (raw_.success != RW_FLAG_UNKNOWN) out.put("/success", raw_.success == RW_FLAG_TRUE ? "true" : "false");
     std::string steps;
     for (const rw_step& step : views_) steps += (steps.empty() ? "" : ",") + std::string(rw::view(step.raw_json));

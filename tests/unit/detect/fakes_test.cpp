@@ -292,6 +292,7 @@ std::string text_of(const rw_step& step) {
   for (const rw_str part :
        {step.id, step.name, step.kind_text, step.status_text, step.error_code, step.error_message, step.input, step.output, step.model})
     text += " " + text_of(part);
+  text += " " + std::to_string(step.started_ms) + " " + std::to_string(step.ended_ms);
   return text + " " + std::to_string(step.retry_count) + " " + std::to_string(step.http_status) + " " + std::to_string(step.input_tokens);
 }
 
@@ -304,10 +305,11 @@ std::string found(const rw_run& run, std::int32_t step, const char* pointer) {
 // The host reads the JSON text that the fake made of its members, and must see the same run.
 TEST(Fakes, ARun_IsWhatTheHostMakesOfIt) {
   FakeRun fake;
-  fake.user_request("Refund \"7\"\n").success(true).outcome("Done.").model("gpt-4o").cost_usd(0.5).input_tokens(7);
+  fake.user_request("Refund \"7\"\n").success(true).outcome("Done.").model("gpt-4o").cost_usd(1e-7).input_tokens(7);
+  fake.started_ms(1'764'000'000'000).ended_ms(-1);
   fake.member("/metadata/a~1b", "eu").flag("/metadata/beta", true);
   fake.add(tool_step("refund").input("{}").failed("502 Bad Gateway").member("/metadata/region", "eu"));
-  fake.add(tool_step("look").ok().output("").retry_count(2).input_tokens(5));
+  fake.add(tool_step("look").ok().output("").retry_count(2).input_tokens(5).started_ms(951'782'400'007).ended_ms(0));
   for (const char* status : {"failed", " Timed_Out ", "completed", "OK", "pending", ""}) fake.add(tool_step("look").status_text(status));
   for (const char* code : {"E1", "0", "none", " ok ", ""}) fake.add(tool_step("look").error_code(code));
   fake.add(tool_step("look").error_message("")).add(tool_step("look").http_status(404)).add(tool_step("look").http_status(200));
@@ -324,10 +326,12 @@ TEST(Fakes, ARun_IsWhatTheHostMakesOfIt) {
     EXPECT_EQ(text_of(faked.*text), text_of(real.*text));
   EXPECT_EQ(faked.success, real.success);
   EXPECT_EQ(faked.cost_usd, real.cost_usd);
+  EXPECT_EQ(faked.started_ms, real.started_ms);
+  EXPECT_EQ(faked.ended_ms, real.ended_ms);
   for (const std::int32_t step : {-2, -1, 0, 1, 99}) {
     for (const char* pointer : {"/errorMessage", "/steps/0/errorMessage", "/steps/1/outputSummary", "/stepName", "/metadata/region",
                                 "/metadata/a~1b", "/metadata/beta", "/success", "/metadata/inputTokens", "/retryCount", "/nothing",
-                                "/steps/99", "/steps/x", "steps", "/a~2", "/a~"}) {
+                                "/startedAt", "/endedAt", "/metadata/costUsd", "/steps/99", "/steps/x", "steps", "/a~2", "/a~"}) {
       EXPECT_EQ(found(faked, step, pointer), found(real, step, pointer)) << step << " " << pointer;
     }
   }
