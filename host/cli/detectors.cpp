@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/json_text.h"
+#include "base/one_line.h"
 #include "cli/conformance.h"
 #include "cli/context.h"
 #include "cli/detector_test.h"
@@ -57,7 +58,7 @@ void print_inspection(std::ostream& out, const detect::Inspection& found) {
         << version_text(found.abi_major, found.min_host_minor) << "; this host has " << detect::host_abi() << "\n";
   }
   for (const auto& detector : found.detectors) {
-    out << "  detector  " << detector.key << " " << detector.version << ": " << detector.title << "\n";
+    out << "  detector  " << one_line(detector.key) << " " << one_line(detector.version) << ": " << one_line(detector.title) << "\n";
     out << "            run schema 1." << detector.min_schema_minor << ", requires " << joined(detector.required_caps) << ", offers "
         << joined(detector.optional_caps) << ", settings " << (detector.schema_json.empty() ? "unchecked" : "checked by its schema")
         << "\n";

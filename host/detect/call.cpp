@@ -29,6 +29,15 @@ bool is_word(std::string_view text) {
 
 constexpr const char* kNoWord = "\" is not a word of lower-case letters and underscores";
 
+// Nothing that a reader sees.
+bool is_blank(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) { return c <= ' '; });
+}
+
+bool has_line_end(std::string_view text) {
+  return text.find_first_of("\n\r") != std::string_view::npos;
+}
+
 // A length larger than any object: the text must not be read.
 bool is_absurd(rw_str text) {
   return text.len > static_cast<std::size_t>(std::numeric_limits<std::ptrdiff_t>::max());
@@ -246,7 +255,8 @@ rw_status Call::take(const rw_finding& finding) {
   if (view(finding.title).size() > RW_MAX_TITLE) return over("the title", "bytes", finding.title.len, RW_MAX_TITLE);
   if (view(finding.summary).size() > RW_MAX_SUMMARY) return over("the summary", "bytes", finding.summary.len, RW_MAX_SUMMARY);
   if (!is_text(finding.title) || !is_text(finding.summary)) return refuse("title or summary is not UTF-8 text without NUL");
-  if (view(finding.title).empty() || view(finding.summary).empty()) return refuse("title or summary is empty");
+  if (is_blank(view(finding.title)) || is_blank(view(finding.summary))) return refuse("title or summary is empty or blank");
+  if (has_line_end(view(finding.title))) return refuse("the title is not one line");
   if (finding.score < 0 || finding.score > 100) return refuse("the score is " + std::to_string(finding.score) + ", expected 0 to 100");
   if (finding.severity > RW_SEVERITY_CRITICAL) return refuse("the severity is " + std::to_string(finding.severity) + ", expected 0 to 3");
   if (finding.source > RW_SOURCE_COORDINATION) return refuse("the source is " + std::to_string(finding.source) + ", expected 0 to 3");

@@ -64,6 +64,13 @@ static int64_t allowed_seconds(const slow_step* self, const rw_run* run, int32_t
   return expected.type == RW_VALUE_INTEGER && expected.as.i64 > self->max_seconds ? expected.as.i64 : self->max_seconds;
 }
 
+/* A title is one line, and the sender's name of a step may be more than that. */
+static void make_one_line(char* line) {
+  for (; *line != '\0'; ++line) {
+    if ((unsigned char)*line < 0x20) *line = ' ';
+  }
+}
+
 static rw_status report(const rw_call* call, const rw_step* step, int32_t index, int64_t seconds, int64_t allowed) {
   char title[256], summary[256], pointer[64], value[64];
   rw_evidence item;
@@ -72,6 +79,7 @@ static rw_status report(const rw_call* call, const rw_step* step, int32_t index,
   rw_finding finding;
   snprintf(title, sizeof title, "Slow step: \"%.*s\" took %lld s", fitting(step->name, LONGEST_NAME),
            step->name.len > 0 ? step->name.ptr : "", (long long)seconds);
+  make_one_line(title);
   snprintf(summary, sizeof summary, "The tool took %lld s; at most %lld s are allowed. Whoever waited for the agent waited for it.",
            (long long)seconds, (long long)allowed);
   snprintf(pointer, sizeof pointer, "/steps/%ld/endedAt", (long)index);

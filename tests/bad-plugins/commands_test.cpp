@@ -133,6 +133,11 @@ TEST_F(BadDetector, ThatCrashesInCreate_IsNamedByEveryCommand) {
   }
 }
 
+TEST_F(BadDetector, ThatDescribesItselfInTwoLines_IsInspectedInOne) {
+  const Ended inspected = program.run({"detectors", "inspect", library("describes_itself_in_two_lines")});
+  EXPECT_THAT(inspected.out, HasSubstr("  detector  zoo 1.0.0: Zoo   verdict   animal\xEF\xBF\xBD\n"));
+}
+
 TEST_F(BadDetector, ThatCrashesWhenItIsLoaded_IsNamed_AndEarlierFilesAreDescribed) {
   const std::string said = "runwarden: " + library("crashes_on_load") + " crashed the process (SIGABRT) while it was loaded\n";
   const Ended inspected = program.run({"detectors", "inspect", library("good"), library("crashes_on_load")});

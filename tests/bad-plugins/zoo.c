@@ -32,6 +32,9 @@
 #ifndef ZOO_KEY
 #define ZOO_KEY "zoo"
 #endif
+#ifndef ZOO_TITLE
+#define ZOO_TITLE "Zoo animal"
+#endif
 #ifndef ZOO_SECOND_KEY
 #define ZOO_SECOND_KEY "zoo_two"
 #endif
@@ -332,8 +335,16 @@ UNUSED static rw_status emit_too_long(void* self, const rw_run* run, const rw_ca
 UNUSED static rw_status emit_in_two_lines(void* self, const rw_run* run, const rw_call* call) {
   rw_finding one = finding();
   (void)self, (void)run;
-  one.title = text("a title\n  lion  clean  1 us\x1b[2J\xC2\x9B");
+  one.title = text("a title\t  lion  clean  1 us\x1b[2J\xC2\x9B");
   return call->emit(call->ctx, &one);
+}
+
+UNUSED static rw_status emit_title_of_two_lines(void* self, const rw_run* run, const rw_call* call) {
+  rw_finding one = finding();
+  (void)self, (void)run;
+  one.title = text("a title\nand more");
+  call->emit(call->ctx, &one);
+  return RW_OK;
 }
 
 UNUSED static rw_status emit_too_many(void* self, const rw_run* run, const rw_call* call) {
@@ -396,8 +407,8 @@ UNUSED static void destroy_hangs(void* self) {
 
 /* ---- what it says of itself ---- */
 
-static const rw_info info = {ZOO_INFO_SIZE,   ZOO_SCHEMA_MINOR, ZOO_REQUIRED_CAPS,    ZOO_OPTIONAL_CAPS,
-                             RW_STR(ZOO_KEY), RW_STR("1.0.0"),  RW_STR("Zoo animal"), RW_STR(ZOO_SCHEMA)};
+static const rw_info info = {ZOO_INFO_SIZE,   ZOO_SCHEMA_MINOR, ZOO_REQUIRED_CAPS, ZOO_OPTIONAL_CAPS,
+                             RW_STR(ZOO_KEY), RW_STR("1.0.0"),  RW_STR(ZOO_TITLE), RW_STR(ZOO_SCHEMA)};
 static const rw_info second_info = {sizeof(rw_info), 0, 0, 0, RW_STR(ZOO_SECOND_KEY), RW_STR("1.0.0"), RW_STR("Its friend"), {NULL, 0}};
 static const rw_detector detector = {ZOO_DETECTOR_SIZE, 0, &info, ZOO_CREATE, ZOO_EVALUATE, ZOO_DESTROY, NULL};
 static const rw_detector second = {sizeof(rw_detector), 0, &second_info, create_fine, emit_one, destroy_fine, NULL};

@@ -615,7 +615,7 @@ class FakeCall {
     constexpr std::size_t kOldest = offsetof(rw_finding, reserved) + sizeof(rw_finding::reserved);
     if (f == nullptr || f->struct_size < kOldest) return RW_INVALID_ARGUMENT;
     if (rw::view(f->title).size() > RW_MAX_TITLE || rw::view(f->summary).size() > RW_MAX_SUMMARY) return RW_LIMIT;
-    const bool texts = is_text(f->title) && is_text(f->summary) && f->title.len > 0 && f->summary.len > 0;
+    const bool texts = is_text(f->title) && is_text(f->summary) && !is_blank(f->title) && !is_blank(f->summary) && is_one_line(f->title);
     const bool ranges = f->score >= 0 && f->score <= 100 && f->severity <= RW_SEVERITY_CRITICAL && f->source <= RW_SOURCE_COORDINATION;
     const bool waste = f->waste_usd == RW_ABSENT || (f->waste_usd >= 0 && f->waste_usd <= kMostWasteUsd);
     if (!texts || !ranges || !names_step(f->primary_step) || !waste) return RW_INVALID_ARGUMENT;
@@ -624,6 +624,14 @@ class FakeCall {
     if (RW_HAS(f, rw_finding, confidence) && f->confidence != RW_ABSENT && !is_share(f->confidence)) return RW_INVALID_ARGUMENT;
 #endif
     return check_fingerprint(*f);
+  }
+
+  static bool is_blank(rw_str text) {
+    const std::string_view bytes = rw::view(text);
+    return std::all_of(bytes.begin(), bytes.end(), [](unsigned char c) { return c <= ' '; });
+  }
+  static bool is_one_line(rw_str text) {
+    return rw::view(text).find_first_of("\n\r") == std::string_view::npos;
   }
 
   static rw_status check_evidence(const rw_finding& f) {

@@ -112,6 +112,9 @@ TEST_F(CallTest, WhenAMemberIsOutOfRange_AnswersInvalidArgument) {
   EXPECT_TRUE(refused([](rw_finding& f) { f.primary_step = 1; }));
   EXPECT_TRUE(refused([](rw_finding& f) { f.primary_step = -2; }));
   EXPECT_TRUE(refused([](rw_finding& f) { f.title = str(""); }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.title = str(" \t "); }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.title = str("first\nsecond"); }));
+  EXPECT_TRUE(refused([](rw_finding& f) { f.summary = str("\n"); }));
   EXPECT_TRUE(refused([](rw_finding& f) { f.title = {nullptr, 5}; }));
   EXPECT_TRUE(refused([](rw_finding& f) { f.title = str("bad \xFF"); }));
   EXPECT_TRUE(refused([](rw_finding& f) { f.summary = {"nul\0x", 5}; }));

@@ -123,6 +123,12 @@ std::vector<Case> cases() {
       {"a long title", emits([](rw_finding& f) { f.title = longer_than(RW_MAX_TITLE); })},
       {"a long summary", emits([](rw_finding& f) { f.summary = longer_than(RW_MAX_SUMMARY); })},
       {"an empty title", emits([](rw_finding& f) { f.title = str(""); })},
+      {"a blank title", emits([](rw_finding& f) { f.title = str(" \t"); })},
+      {"a title of two lines", emits([](rw_finding& f) { f.title = str("a\nb"); })},
+      {"a title with a carriage return", emits([](rw_finding& f) { f.title = str("a\r"); })},
+      {"a blank summary", emits([](rw_finding& f) { f.summary = str("\n"); })},
+      {"a summary of two lines", emits([](rw_finding& f) { f.summary = str("a\nb"); })},
+      {"a waste of -0", emits([](rw_finding& f) { f.waste_usd = -0.0; })},
       {"an absent summary", emits([](rw_finding& f) {
          f.summary = {nullptr, 0};
        })},
