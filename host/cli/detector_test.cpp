@@ -292,7 +292,7 @@ class Tester {
 
   // For a child that has stopped answering.
   std::string how_it_ended() {
-    crashed_ = true;
+    crashed_ = crashed_ || !late_;
     if (late_) child_->kill();
     const std::string how = child_->wait();
     child_.reset();

@@ -77,6 +77,7 @@ std::string fault_of(const detect::Instance::AbiResult& result, const detect::Ca
   if (!result.thrown.empty()) return result.thrown;
   if (result.status == RW_STOPPED) return stopping ? "" : "answered RW_STOPPED though should_stop was 0";
   if (result.status == RW_OK) return call.rejection();
+  if (result.status > RW_OK) return "answered status " + std::to_string(result.status) + "; only RW_OK (0) and negative codes exist";
   return "answered status " + std::to_string(result.status) + (call.failure.empty() ? " without a text (fail)" : ": " + call.failure) +
          (call.rejection().empty() ? "" : "; " + call.rejection());
 }

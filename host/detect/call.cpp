@@ -272,7 +272,7 @@ rw_status Call::take(const rw_finding& finding) {
   out.title = view(finding.title);
   out.summary = view(finding.summary);
   if (finding.primary_step >= 0) out.primary_step_id = run_->steps[static_cast<std::size_t>(finding.primary_step)].id;
-  if (has_waste) out.waste_usd = finding.waste_usd;
+  if (has_waste) out.waste_usd = finding.waste_usd + 0.0;  // 0 of -0
   if (const rw_status status = take_evidence(finding, out); status != RW_OK) return status;
   if (const rw_status status = take_confidence(finding, out); status != RW_OK) return status;
   if (const rw_status status = take_fingerprint(finding, out); status != RW_OK) return status;

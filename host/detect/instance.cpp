@@ -41,6 +41,7 @@ Result<Instance> Instance::create(const rw_detector& detector, const HostService
   rw_status status = RW_INTERNAL;
   const std::string thrown = catch_exceptions([&] { status = detector.create(&host.raw(), &call.raw(), config, &self); });
   if (!thrown.empty()) return create_error(thrown);
+  if (status > RW_OK) return create_error("create returned " + std::to_string(status) + "; only RW_OK (0) and negative codes exist");
   if (status != RW_OK) return create_error(call.failure.empty() ? "status " + std::to_string(status) + " without a text" : call.failure);
   if (self == nullptr) return create_error("create returned RW_OK without an instance");
   return Instance(detector, self);

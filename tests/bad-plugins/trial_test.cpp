@@ -69,6 +69,7 @@ TEST_F(DetectorTrial, ARunThatNeverEnds_IsCutOff) {
   const Ended ended = obedient({"--timeout", "1s", run_of("wait /no/such/file"), run_of("fine")});
   EXPECT_EQ(ended.code, 1);
   EXPECT_THAT(ended.out, ContainsRegex("file.json\n  did not end within 1 s\n.*/fine.json\n  zoo  fired  "));
+  EXPECT_THAT(ended.err, Not(HasSubstr("gdb"))) << "it did not crash";
 }
 
 TEST_F(DetectorTrial, WhatItLogs_IsShownWithItsRun_AllOfIt) {

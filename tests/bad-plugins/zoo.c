@@ -136,6 +136,45 @@ UNUSED static rw_status create_stops_on_settings(const rw_host* host, const rw_c
   return create_fine(host, call, config, out);
 }
 
+UNUSED static rw_status create_returns_seven(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  (void)host, (void)call, (void)config, (void)out;
+  return 7;
+}
+
+/* What belongs to the process, and so to all detectors in it. */
+UNUSED static rw_status create_sets_locale(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  setlocale(LC_ALL, "C.UTF-8");
+  return create_fine(host, call, config, out);
+}
+
+UNUSED static rw_status create_sets_umask(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  umask(0);
+  return create_fine(host, call, config, out);
+}
+
+UNUSED static rw_status create_changes_folder(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  if (chdir("/") != 0) return RW_INTERNAL;
+  return create_fine(host, call, config, out);
+}
+
+UNUSED static rw_status create_takes_signal(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  signal(SIGSEGV, SIG_IGN);
+  return create_fine(host, call, config, out);
+}
+
+UNUSED static rw_status create_replaces_input(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  const int other = open("/dev/zero", O_RDONLY);
+  if (other < 0 || dup2(other, STDIN_FILENO) < 0 || close(other) != 0) return RW_INTERNAL;
+  return create_fine(host, call, config, out);
+}
+
+UNUSED static rw_status create_has_child_exit(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  const pid_t child = fork();
+  if (child == 0) exit(0);
+  waitpid(child, NULL, 0);
+  return create_fine(host, call, config, out);
+}
+
 UNUSED static void* wait_for_ever(void* nothing) {
   for (;;) pause();
   return nothing;

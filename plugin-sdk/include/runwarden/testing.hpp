@@ -665,7 +665,7 @@ class FakeCall {
     found.severity = static_cast<Severity>(f.severity);
     found.source = static_cast<Source>(f.source);
     found.primary_step = f.primary_step;
-    if (f.waste_usd >= 0) found.waste_usd = f.waste_usd;
+    if (f.waste_usd >= 0) found.waste_usd = f.waste_usd + 0.0;  // 0 of -0
 #if RW_TARGET_MINOR >= 2
     if (RW_HAS(&f, rw_finding, confidence) && f.confidence >= 0) found.confidence = f.confidence;
 #endif

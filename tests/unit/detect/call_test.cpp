@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
@@ -126,6 +127,12 @@ TEST_F(CallTest, WhenAMemberIsOutOfRange_AnswersInvalidArgument) {
   EXPECT_TRUE(refused([](rw_finding& f) { f.evidence_count = 1; }));
   EXPECT_TRUE(refused([](rw_finding& f) { f.fingerprint_part_count = 1; }));
   EXPECT_EQ(call_.raw().emit(call_.raw().ctx, nullptr), RW_INVALID_ARGUMENT);
+}
+
+TEST_F(CallTest, WasteOfMinusZero_IsZero) {
+  finding_.waste_usd = -0.0;
+  ASSERT_EQ(emit(), RW_OK);
+  EXPECT_FALSE(std::signbit(call_.findings[0].waste_usd.value()));
 }
 
 TEST_F(CallTest, WhenATextIsTooLong_AnswersLimit) {
