@@ -21,10 +21,15 @@ refuses "\"test\" is a target of CMake's own" test
 refuses "\"preinstall\" is a target of CMake's own" preinstall
 refuses "that is its name already" pii_leak
 refuses "the title is empty" late_shipping ""
+refuses "the title is empty or blank" late_shipping " 	"
 refuses "the title must do without" late_shipping 'Late "shipping"'
 refuses "the title must be one line" late_shipping "Late
 shipping"
 diff -r "$1" "$place/mine" || { echo "a refusal changed files"; exit 1; }
+
+# Its class may have any name: the template has no type of its own beside it.
+types=$(grep -oE '(using|class|struct) +[A-Z][A-Za-z]*( =|[ :]*public)' "$1/src/pii_leak.cpp" | wc -l)
+[ "$types" -eq 1 ] || { echo "src/pii_leak.cpp has $types types: a renamed class may have the name of one"; exit 1; }
 
 "$place/mine/rename" late_shipping 'Late & lost | 50/50'
 grep -q 'class LateShipping : public rw::Detector' "$place/mine/src/late_shipping.cpp"

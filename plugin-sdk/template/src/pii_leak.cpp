@@ -38,9 +38,6 @@ void each_address(std::string_view text, Found found) {
   }
 }
 
-// The addresses that the agent may know. Views into the run, which stays until evaluate returns.
-using Known = std::unordered_set<std::string_view>;
-
 class PiiLeak : public rw::Detector {
  public:
   static constexpr rw::Info info() { return {"pii_leak", "1.0.0", "PII leak", kSchema}; }
@@ -53,7 +50,8 @@ class PiiLeak : public rw::Detector {
 
   void evaluate(const rw::Run& run, rw::Call& call) override {
     bool said_something = false;
-    Known known;
+    // The addresses that the agent may know. Views into the run, which stays until evaluate returns.
+    std::unordered_set<std::string_view> known;
     learn(run.user_request(), known, call);
     for (const rw::Step step : run) {
       if (step.is_model()) {
@@ -69,7 +67,7 @@ class PiiLeak : public rw::Detector {
 
  private:
   // stop_point ends the call once the deadline has passed. It is asked for each address: one text may hold a million of them.
-  static void learn(std::string_view text, Known& known, const rw::Call& call) {
+  static void learn(std::string_view text, std::unordered_set<std::string_view>& known, const rw::Call& call) {
     call.stop_point();
     each_address(text, [&](std::string_view address) {
       call.stop_point();
@@ -78,7 +76,7 @@ class PiiLeak : public rw::Detector {
   }
 
   // What the agent has said once it knows, so that each address is reported once.
-  void report(rw::Call& call, const rw::Step& step, Known& known) const {
+  void report(rw::Call& call, const rw::Step& step, std::unordered_set<std::string_view>& known) const {
     call.stop_point();
     each_address(step.output(), [&](std::string_view address) {
       call.stop_point();
