@@ -10,6 +10,7 @@
 #include <thread>
 #include <utility>
 
+#include "conformance/process_state.h"
 #include "conformance/runs.h"
 #include "detect/abi_run_view.h"
 #include "detect/abi_text.h"
@@ -309,6 +310,7 @@ std::string live_once(Subject& subject, const std::vector<model::Run>& runs) {
 }
 
 CaseOutcome create_destroy(Subject& subject) {
+  const ProcessState untouched;
   ProcessResources before;
   if (const std::string fault = live_once(subject, {}); !fault.empty()) return failed(fault);
   before.descriptors = ProcessResources().descriptors;  // the first one may open what stays for all
@@ -325,7 +327,8 @@ CaseOutcome create_destroy(Subject& subject) {
   const std::string evaluations = " after " + std::to_string(kRepeatsWithRuns * runs.size()) + " runs; ";
   if (const std::string more = ProcessResources().grown(warm); !more.empty())
     return failed(more + evaluations + "what evaluate opens, evaluate or destroy must close");
-  return {};
+  const std::string changed = ProcessState().changed_since(untouched);
+  return changed.empty() ? CaseOutcome{} : failed(changed);
 }
 
 CaseOutcome leaks(Subject& subject) {

@@ -1,11 +1,14 @@
 /* Every bad plugin of the zoo is this file, with one thing made different on the compiler's command line. */
 #include <fcntl.h>
+#include <locale.h>
 #include <pthread.h>
 #include <runwarden/detector.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #ifndef ZOO_ABI_MAJOR

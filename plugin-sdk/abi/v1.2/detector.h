@@ -23,6 +23,9 @@
  *             rw_entry, rw_detector, rw_info and their texts are static: good as long as the process lives.
  *             A library is never unloaded.
  *   Errors    Functions return RW_OK or one of enum rw_status_code. No exception and no longjmp may cross.
+ *   Process   The host and all detectors share it. A library leaves alone what belongs to the whole process: locale (uselocale
+ *             is for one thread), umask, working folder, handlers of signals, descriptors 0 to 2. A process that it forks
+ *             ends with _exit, or by exec.
  *   Reserved  Members named reserved, and bits without a name, are 0 when written and ignored when read.
  *   Times     *_ms: milliseconds since 1970-01-01T00:00:00Z. *_ns: nanoseconds of the host's monotonic clock.
  *
