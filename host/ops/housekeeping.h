@@ -1,4 +1,5 @@
-// Maintains a serving store: monitors its clock and its space, deletes expired records, and makes checkpoints of its ledgers.
+// Maintains a serving store: monitors its clock and its space, deletes expired records, ends ignores of groups, and makes checkpoints of
+// its ledgers.
 //
 // tick() and maintain() from one thread. The pool and the writer must be idle before it is destroyed.
 #pragma once
@@ -12,6 +13,7 @@
 #include "base/clock_guard.h"
 #include "base/work_pool.h"
 #include "ops/clock_monitor.h"
+#include "ops/ignore_expiry.h"
 #include "ops/ledger_checkpoints.h"
 #include "ops/log.h"
 #include "ops/space_monitor.h"
@@ -52,6 +54,7 @@ class Housekeeping {
   ClockMonitor clock_;
   SpaceMonitor space_;
   StoreMaintenance maintenance_;
+  IgnoreExpiry ignores_;
   std::unique_ptr<LedgerCheckpoints> checkpoints_;
 };
 

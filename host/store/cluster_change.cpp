@@ -3,13 +3,14 @@
 namespace runwarden::store {
 namespace {
 
-model::TriageEntry entry_of_service(model::TriageAction action, const model::RecordKey& at) {
-  model::TriageEntry entry;
-  entry.key = at;
-  entry.action = action;
-  entry.author = kServiceAuthor;
-  entry.for_false_alarms = action == model::TriageAction::ignore;
-  return entry;
+// Counts the failures since the decision. A false alarm among them does not count; one from before the decision never did.
+void count_since(model::Triage& triage, const ClusterChange& change) {
+  const auto since = [&](const std::vector<std::int64_t>& times) {
+    return std::count_if(times.begin(), times.end(), [&](std::int64_t time_ms) { return time_ms > triage.since_ms; });
+  };
+  const auto gone = static_cast<std::int64_t>(change.removed - change.marked_ms.size() - change.replaced);
+  const std::int64_t found = std::max<std::int64_t>(static_cast<std::int64_t>(change.found()) - gone, 0);
+  triage.failures_since = plus(triage.failures_since, found + since(change.restored_ms) - since(change.marked_ms));
 }
 
 }  // namespace
@@ -26,7 +27,7 @@ void ClusterChange::add(const model::FailureRecord& failure, Addition comes) {
     fingerprint = failure.fingerprint;
     detector_key = failure.detector_key;
   }
-  if (comes == Addition::restored) return static_cast<void>(++restored);
+  if (comes == Addition::restored) return restored_ms.push_back(failure.key.time_ms);
   if (comes == Addition::again) return static_cast<void>(++again);
   executed_ms = std::max(executed_ms, failure.executed_ms);
   summary_marks.push_back(failure.summary_mark);
@@ -39,9 +40,7 @@ void ClusterChange::remove(const model::FailureRecord& failure, Removal gone) {
   waste_micro_usd -= failure.waste_micro_usd;
   first_stays = first_stays && gone != Removal::taken_back;
   if (gone == Removal::replaced) ++replaced;
-  if (gone != Removal::false_alarm) return;
-  ++marked;
-  first_marked_ms = std::min(first_marked_ms.value_or(failure.key.time_ms), failure.key.time_ms);
+  if (gone == Removal::false_alarm) marked_ms.push_back(failure.key.time_ms);
 }
 
 ClusterHead begin_cluster(const model::ClusterKey& key, const ClusterChange& change) {
@@ -67,13 +66,13 @@ void apply(ClusterHead& head, const ClusterChange& change) {
     cluster.last_ms = was_empty ? change.newest.time_ms : std::max(cluster.last_ms, change.newest.time_ms);
   }
   if (change.known_since_ms && first_may_go(head, change)) cluster.first_ms = *change.known_since_ms;
-  const std::uint64_t gone = change.removed - change.marked - change.replaced;
-  if (change.found() > gone) cluster.triage.failures_since += change.found() - gone;
+  count_since(cluster.triage, change);
   head.settle();
 }
 
 bool first_may_go(const ClusterHead& head, const ClusterChange& change) {
-  return !change.first_stays || (change.first_marked_ms && *change.first_marked_ms <= head.cluster.first_ms);
+  const auto is_first = [&](std::int64_t time_ms) { return time_ms <= head.cluster.first_ms; };
+  return !change.first_stays || std::any_of(change.marked_ms.begin(), change.marked_ms.end(), is_first);
 }
 
 void look_again(ClusterHead& head, const ClusterChange& change, const Outermost& now) {
@@ -87,21 +86,23 @@ void decide(ClusterHead& head, model::TriageEntry& entry) {
   entry.state = model::state_of(head.cluster.triage, head.cluster.first_ms, entry.key.time_ms).state;
 }
 
-std::optional<model::TriageEntry> ended_before(const model::Triage& triage, std::int64_t at_ms) {
-  if (triage.kind != model::Triage::Kind::ignored || !triage.until.at_ms || *triage.until.at_ms > at_ms) return std::nullopt;
-  model::TriageEntry ended = entry_of_service(model::TriageAction::ignore_ended, {*triage.until.at_ms, 0});
-  ended.state = model::ClusterState::ongoing;
-  return ended;
+std::vector<model::TriageEntry> entries_of(const TriageWrite& write, const model::Triage& triage) {
+  if (!write.ends_ignore_since_ms) {
+    std::vector<model::TriageEntry> entries{write.entry};
+    if (auto ended = ended_before(triage, write.entry.key.time_ms)) entries.insert(entries.begin(), std::move(*ended));
+    return entries;
+  }
+  const bool in_force = triage.kind == model::Triage::Kind::ignored && triage.since_ms == *write.ends_ignore_since_ms;
+  return in_force ? std::vector{write.entry} : std::vector<model::TriageEntry>();
 }
 
 std::optional<model::TriageEntry> service_decision(const ClusterHead& head, const ClusterChange& change, std::int64_t now_ms,
                                                    const std::function<model::LastHour()>& last_hour) {
   const model::Triage& triage = head.cluster.triage;
-  if (change.found() == 0) return std::nullopt;
+  if (change.found() == 0 && change.restored_ms.empty()) return std::nullopt;
   if (model::regresses(triage, change.executed_ms)) return entry_of_service(model::TriageAction::regressed, {now_ms, change.newest.seq});
   if (triage.kind != model::Triage::Kind::ignored) return std::nullopt;
-  if (triage.until.at_ms && now_ms >= *triage.until.at_ms)
-    return entry_of_service(model::TriageAction::ignore_ended, {*triage.until.at_ms, 0});
+  if (auto ended = ended_before(triage, now_ms)) return ended;
   const auto is_new = [&](std::uint64_t mark) {
     return std::find(triage.false_alarm_marks.begin(), triage.false_alarm_marks.end(), mark) == triage.false_alarm_marks.end();
   };
@@ -115,7 +116,8 @@ std::optional<model::TriageEntry> review_decision(const ClusterHead& head, const
                                                   const std::function<bool()>& all_are_false_alarms) {
   const model::Triage& triage = head.cluster.triage;
   const model::RecordKey at{now_ms, change.review.value_or(change.newest).seq};
-  if (triage.for_false_alarms && (change.restored > 0 || change.confirmed)) return entry_of_service(model::TriageAction::ignore_ended, at);
+  if (triage.for_false_alarms && (!change.restored_ms.empty() || change.confirmed))
+    return entry_of_service(model::TriageAction::ignore_ended, at);
   const bool ignored = model::state_of(triage, head.cluster.first_ms, now_ms).state == model::ClusterState::ignored;
   if (ignored || head.cluster.count > 0 || !all_are_false_alarms()) return std::nullopt;
   return entry_of_service(model::TriageAction::ignore, at);
@@ -123,7 +125,7 @@ std::optional<model::TriageEntry> review_decision(const ClusterHead& head, const
 
 bool needs_marks(const ClusterHead& head, const ClusterChange& change) {
   const model::Triage& triage = head.cluster.triage;
-  return triage.for_false_alarms && (change.marked > 0 || triage.false_alarm_marks.empty());
+  return triage.for_false_alarms && (!change.marked_ms.empty() || triage.false_alarm_marks.empty());
 }
 
 void add_mark(std::vector<std::uint64_t>& marks, const model::FailureRecord& failure) {

@@ -12,6 +12,8 @@
 
 #include "model/cluster.h"
 #include "store/group_codec.h"
+#include "store/ignore_end.h"
+#include "store/review_writes.h"
 
 namespace runwarden::store {
 
@@ -28,22 +30,21 @@ enum class Addition : std::uint8_t { found, restored, again };
 
 struct ClusterChange {
   std::uint64_t added = 0;     // failures
-  std::uint64_t restored = 0;  // of the added: previous false alarms
   std::uint64_t again = 0;     // of the added: earlier revisions had them
   std::uint64_t removed = 0;
-  std::uint64_t marked = 0;    // of the removed: they stay as false alarms
   std::uint64_t replaced = 0;  // of the removed: the next revisions have them again
   std::map<int, std::int64_t> scores;
   std::array<std::int64_t, 4> severities{};
   std::int64_t waste_micro_usd = 0;
   model::RecordKey newest;  // of the added failures
   std::int64_t first_ms = 0;
+  std::vector<std::int64_t> restored_ms;  // detection times of those among the added that were false alarms
+  std::vector<std::int64_t> marked_ms;    // likewise, of those among the removed that stay as false alarms
   std::string title;  // of the newest
   std::string fingerprint;
   std::string detector_key;
   std::int64_t executed_ms = model::kNotExecuted;  // the latest start of a run whose failure was added
   bool first_stays = true;                         // no removed failure was withdrawn: the group is as old as before
-  std::optional<std::int64_t> first_marked_ms;     // the oldest of the marked failures
   // From an import: since when the exporting store knew the group, its false alarms included.
   std::optional<std::int64_t> known_since_ms;
   std::vector<std::uint64_t> summary_marks;  // of the failures that were found
@@ -63,7 +64,7 @@ struct ClusterChange {
   void remove(const model::FailureRecord& failure, Removal gone);
   // By how many failures the group grows.
   std::int64_t net() const { return static_cast<std::int64_t>(added) - static_cast<std::int64_t>(removed); }
-  std::uint64_t found() const { return added - restored - again; }
+  std::uint64_t found() const { return added - restored_ms.size() - again; }
 };
 
 // The head of a group that begins with this change, before apply().
@@ -82,13 +83,13 @@ bool first_may_go(const ClusterHead& head, const ClusterChange& change);
 
 // Stores a decision in the head, and the resulting state in the entry.
 void decide(ClusterHead& head, model::TriageEntry& entry);
-// The entry for an ignore that had already expired when somebody decides at `at_ms`.
-std::optional<model::TriageEntry> ended_before(const model::Triage& triage, std::int64_t at_ms);
+// The entries that a decision adds to the history of a group, oldest first: before a person's decision, one for an ignore that had already
+// expired; none if the decision ends an ignore that is not in force any more.
+std::vector<model::TriageEntry> entries_of(const TriageWrite& write, const model::Triage& triage);
 // The decision that follows from added failures and from the time; nothing if the current one remains. `last_hour` is called only if an
 // ignore depends on it.
 std::optional<model::TriageEntry> service_decision(const ClusterHead& head, const ClusterChange& change, std::int64_t now_ms,
                                                    const std::function<model::LastHour()>& last_hour);
-constexpr std::int64_t kLastHourMs = 3'600'000;
 
 // The decision that follows from reviews: a group is ignored while all of its failures are false alarms. `all_are_false_alarms` is called
 // only if it matters.

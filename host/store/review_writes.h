@@ -1,6 +1,7 @@
 // Writes of what people and models say about failures: decisions about groups, reviews, opinions. Values; any thread.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct TriageWrite {
   model::ClusterKey cluster{};
   model::TriageEntry entry;
   std::optional<Idempotency> idempotency;
+  // Of an entry that ends an ignore: since when the group is ignored. Nothing is written if that ignore is not in force any more.
+  std::optional<std::int64_t> ends_ignore_since_ms = std::nullopt;
 };
 
 // Reviews of one failure or one run: all of them are stored, or none.

@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
+#include "base/time_text.h"
 #include "support/get_json.h"
 #include "support/service_process.h"
 #include "support/wait_until.h"
@@ -27,6 +29,10 @@ json false_success_of(const std::string& tool) {
           {"success", true},
           {"outcomeSummary", "Your refund has been processed."},
           {"steps", {{{"stepKind", "tool"}, {"stepName", tool}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway"}}}}};
+}
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 std::string base64_decoded(const std::string& text) {
@@ -145,6 +151,25 @@ TEST_F(WebhooksService, GroupThatComesBack_AndDecisions) {
   ASSERT_EQ(came.size(), 2U);
   EXPECT_EQ(json::parse(came[1].body)["type"], "cluster.regressed");
   EXPECT_EQ(json::parse(came[1].body)["data"]["cluster"]["state"], "regressed");
+}
+
+TEST_F(WebhooksService, IgnoreThatEndsByTime_IsToldAndInTheLedger_WithoutAnotherFailure) {
+  WebhookReceiver receiver;
+  add(receiver.url("/hook"), {{"events", {"cluster.triaged"}}});
+  fail_with("issue_refund");
+  const json group = get("/v1/clusters")["items"][0];
+  const std::string path = "/v1/clusters/" + group["clusterId"].get<std::string>();
+  const std::string until = format_time(now_ms() + 1000);
+  ASSERT_EQ(post(path + "/triage", json{{"action", "ignore"}, {"until", {{"at", until}}}}.dump()).status, 200);
+  const std::uint64_t entries = get("/v1/ledger")["size"];
+  const auto came = receiver.wait_for("/hook", 2);
+  ASSERT_EQ(came.size(), 2U);
+  const json told = json::parse(came[1].body)["data"];
+  EXPECT_EQ(told["triage"]["action"], "ignore_ended");
+  EXPECT_EQ(told["triage"]["at"], until);
+  EXPECT_EQ(told["cluster"]["state"], "ongoing");
+  EXPECT_EQ(get("/v1/ledger")["size"], entries + 1);
+  EXPECT_EQ(get(path + "/history")["items"].size(), 2U);
 }
 
 // The group has five failures in the second half of the last day and none in the first.

@@ -123,7 +123,7 @@ class HeadWriter {
     if (!head) return send_failure_messages(nullptr, change);
     store::apply(*head, change);
     if (change.removed > 0) look_again(*head, change);
-    if (change.found() > 0) triage(*head, change);
+    triage(*head, change);
     review(*head, change);
     if (fresh && change.found() > 0) send_message(model::MessageType::cluster_created, *head, change.newest);
     send_failure_messages(&*head, change);
@@ -402,17 +402,16 @@ WriteResult write_triage(WriteBatch& batch, const TriageWrite& write) {
   const KeyBytes key = cluster_row_key(write.tenant, write.cluster);
   constexpr std::size_t kRowsBytes = 1024;
   if (!batch.room.admit(kRowsBytes + write.entry.note.size())) return {WriteResult::Outcome::unavailable, {}, {}};
-  if (const auto ended = ended_before(head->cluster.triage, write.entry.key.time_ms)) put_entry(batch, write.tenant, write.cluster, *ended);
-  model::TriageEntry entry = write.entry;
-  decide(*head, entry);
-  put_entry(batch, write.tenant, write.cluster, entry);
-  batch.txn.put(batch.tables.clusters.handle, key, encode_cluster(key, *head));
-  if (batch.messages) {
-    const auto failure = newest_failure(batch.txn, batch.tables, write.tenant, write.cluster);
+  const auto failure = batch.messages ? newest_failure(batch.txn, batch.tables, write.tenant, write.cluster) : std::nullopt;
+  for (model::TriageEntry& entry : entries_of(write, head->cluster.triage)) {
+    decide(*head, entry);
+    put_entry(batch, write.tenant, write.cluster, entry);
+    if (!batch.messages) continue;
     enqueue_group_message(*batch.messages, model::MessageType::cluster_triaged, {write.tenant, head->cluster, entry.key.time_ms}, failure,
                           &entry);
   }
-  remember_answer(batch, write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::triage, .record = entry.key});
+  batch.txn.put(batch.tables.clusters.handle, key, encode_cluster(key, *head));
+  remember_answer(batch, write.tenant, write.idempotency, {.kind = IdempotentAnswer::Kind::triage, .record = write.entry.key});
   result.cluster = std::move(head->cluster);
   return result;
 }

@@ -356,14 +356,14 @@ class EffectWriter {
     Group& group = groups_.at(id);
     if (!group.head) return;
     if (!decision.replayed) {
-      if (const auto ended = ended_before(group.head->cluster.triage, write.entry.key.time_ms)) put_entry(id, group, *ended);
-      model::TriageEntry entry = write.entry;
-      decide(*group.head, entry);
-      put_entry(id, group, entry);
-      group.put = true;
       const auto newest = group.outermost ? std::optional(group.outermost->newest) : std::nullopt;
-      enqueue_group_message(messages_, model::MessageType::cluster_triaged, {id.first, group.head->cluster, entry.key.time_ms}, newest,
-                            &entry);
+      for (model::TriageEntry& entry : entries_of(write, group.head->cluster.triage)) {
+        decide(*group.head, entry);
+        put_entry(id, group, entry);
+        group.put = true;
+        enqueue_group_message(messages_, model::MessageType::cluster_triaged, {id.first, group.head->cluster, entry.key.time_ms}, newest,
+                              &entry);
+      }
     }
     decision.result->cluster = group.head->cluster;
   }

@@ -6,7 +6,9 @@
 #include <numeric>
 #include <random>
 #include <set>
+#include <stdexcept>
 
+#include "store/ignore_end.h"
 #include "support/sample_values.h"
 #include "unit/store/engines.h"
 #include "unit/store/sample_records.h"
@@ -318,6 +320,37 @@ TEST_P(Groups, IgnoreThatEndedByTimeIsWrittenDownWithWhatComesNext) {
   EXPECT_EQ(state("a"), model::ClusterState::ongoing);
   triage("a", model::TriageAction::resolve);
   EXPECT_THAT(history("a"), ElementsAre("resolve/resolved", "ignore_ended/ongoing", "ignore/ignored"));
+}
+
+TEST_P(Groups, IgnoreThatEndsByTime_IsEndedOnceByTheServiceItself) {
+  run({failure("a")});
+  const std::int64_t until = clock_.wall_ms() + kHour;
+  triage("a", model::TriageAction::ignore, {.at_ms = until, .failures = {}, .share = {}});
+  const auto no_share = []() -> model::LastHour { throw std::logic_error("the time decides"); };
+  clock_.advance_ms(kHour - 1);
+  EXPECT_FALSE(end_of_ignore(*cluster("a"), clock_.wall_ms(), no_share));
+  clock_.advance_ms(kMinute);
+  auto end = end_of_ignore(*cluster("a"), clock_.wall_ms(), no_share);
+  ASSERT_TRUE(end);
+  end->tenant = kTenant;
+  EXPECT_EQ(commit(*end).cluster->triage.kind, model::Triage::Kind::ongoing);
+  commit(*end);  // as another host that saw the same
+  EXPECT_THAT(history("a"), ElementsAre("ignore_ended/ongoing", "ignore/ignored"));
+  triage("a", model::TriageAction::ignore);
+  commit(*end);
+  EXPECT_EQ(state("a"), model::ClusterState::ignored) << "an ignore that came meanwhile stays";
+}
+
+TEST_P(Groups, IgnoreWhoseShareIsReachedAlready_CanBeEndedWithoutAFailure) {
+  for (int i = 0; i < 20; ++i) run({failure("a")});
+  triage("a", model::TriageAction::ignore, {.at_ms = {}, .failures = {}, .share = 0.5});
+  clock_.advance_ms(kMinute);
+  EXPECT_FALSE(end_of_ignore(*cluster("a"), clock_.wall_ms(), [] { return model::LastHour{9, 20}; }));
+  auto end = end_of_ignore(*cluster("a"), clock_.wall_ms(), [] { return model::LastHour{10, 20}; });
+  ASSERT_TRUE(end);
+  end->tenant = kTenant;
+  commit(*end);
+  EXPECT_THAT(history("a"), ElementsAre("ignore_ended/ongoing", "ignore/ignored"));
 }
 
 TEST_P(Groups, RepeatedTriage_NamesTheEntryOfTheFirst) {

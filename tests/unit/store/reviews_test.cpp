@@ -106,6 +106,33 @@ TEST_P(Reviews, FailureHasItsLastReview_AndItsHistory) {
   EXPECT_THAT(store_->reviews().review_history(kTenant, found->run, one.id, {}), SizeIs(3));
 }
 
+TEST_P(Reviews, FalseAlarmsSinceAnIgnore_DoNotCountForItsEnd_UntilTakenBack) {
+  const auto before = failure("a");
+  run({before});
+  clock_.advance_ms(kMinute);
+  TriageWrite ignore;
+  ignore.tenant = kTenant;
+  ignore.cluster = model::cluster_key("a");
+  ignore.entry.key = new_key();
+  ignore.entry.action = model::TriageAction::ignore;
+  ignore.entry.until.failures = 2;
+  commit(ignore);
+  clock_.advance_ms(kMinute);
+  const auto since = failure("a");
+  run({since});
+  review(before, ReviewVerdict::false_alarm);
+  EXPECT_EQ(cluster("a")->triage.failures_since, 1U) << "it is from before the ignore";
+  review(since, ReviewVerdict::false_alarm);
+  EXPECT_EQ(cluster("a")->triage.failures_since, 0U);
+  run({failure("a")});
+  EXPECT_EQ(state("a"), "ignored");
+  review(before, ReviewVerdict::none);
+  EXPECT_EQ(state("a"), "ignored");
+  review(since, ReviewVerdict::none);
+  EXPECT_EQ(state("a"), "ongoing");
+  EXPECT_THAT(history("a"), ElementsAre("ignore_ended/ongoing", "ignore/ignored"));
+}
+
 TEST_P(Reviews, FalseAlarm_IsListedAndInNoCount_UntilItIsTakenBack) {
   const std::int64_t first_ms = clock_.wall_ms();
   const auto early = failure("a");
