@@ -6,6 +6,7 @@
 #include "base/ascii.h"
 #include "base/json_members.h"
 #include "base/json_text.h"
+#include "base/utf8.h"
 
 namespace runwarden::guardrail {
 namespace {
@@ -18,10 +19,34 @@ bool is_plain(std::string_view text) {
          std::find(kRead.begin(), kRead.end(), ascii::to_lower(text)) == kRead.end();
 }
 
-// A JSON string is also a double-quoted string of YAML 1.2.
+// Characters that readers of YAML 1.1 refuse or take for line ends, in UTF-8.
+bool is_escaped(std::string_view character) {
+  if (character.size() == 1) return character[0] == '\x7f';
+  if (character.size() == 2) return character[0] == '\xc2' && static_cast<unsigned char>(character[1]) < 0xa0;
+  static constexpr std::array<std::string_view, 5> kOthers{"\u2028", "\u2029", "\ufeff", "\xef\xbf\xbe", "\xef\xbf\xbf"};
+  return std::find(kOthers.begin(), kOthers.end(), character) != kOthers.end();
+}
+
+// \uXXXX of a character of at most three bytes.
+std::string escape_of(std::string_view character) {
+  unsigned code = static_cast<unsigned char>(character[0]) & (character.size() == 1 ? 0x7fU : character.size() == 2 ? 0x1fU : 0x0fU);
+  for (const char byte : character.substr(1)) code = code << 6U | (static_cast<unsigned char>(byte) & 0x3fU);
+  std::string escape = "\\u";
+  for (const unsigned shift : {12U, 8U, 4U, 0U}) escape += "0123456789abcdef"[code >> shift & 0xfU];
+  return escape;
+}
+
+// With those characters escaped, a JSON string is also a double-quoted string of YAML 1.1 and 1.2.
 std::string scalar(std::string_view json) {
   const std::string text = json_string_value(json);
-  return json.starts_with('"') && is_plain(text) ? text : std::string(json);
+  if (json.starts_with('"') && is_plain(text)) return text;
+  std::string out;
+  for (std::size_t at = 0; at < json.size();) {
+    const std::string_view character = json.substr(at, std::max<std::size_t>(utf8_length_at(json, at), 1));
+    is_escaped(character) ? out.append(escape_of(character)) : out.append(character);
+    at += character.size();
+  }
+  return out;
 }
 
 bool is_container(std::string_view json) {

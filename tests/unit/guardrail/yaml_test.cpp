@@ -15,5 +15,11 @@ TEST(GuardrailYaml, WhatYamlWouldReadAsSomethingElse_IsQuoted) {
             "a: \"no\"\nb: \"1\"\nc: \"x: y\"\nd: \"\"\ne: [\"True\", plain-word]\n\"null\": \"a\\nb\"\n");
 }
 
+// U+0085 ends a line in YAML 1.1; its readers refuse the others.
+TEST(GuardrailYaml, CharactersThatYaml11DoesNotAllow_AreEscaped) {
+  EXPECT_EQ(yaml_of("{\"say\":\"a\x7f\u0085\u009f\u00a0b\",\"key\u2028\":\"\u2029\ufeff\xef\xbf\xbe\xef\xbf\xbf\ufffd\U0001f600\"}"),
+            "say: \"a\\u007f\\u0085\\u009f\u00a0b\"\n\"key\\u2028\": \"\\u2029\\ufeff\\ufffe\\uffff\ufffd\U0001f600\"\n");
+}
+
 }  // namespace
 }  // namespace runwarden::guardrail
