@@ -236,7 +236,8 @@ Status Service::make_second_opinion() {
           .on_failure = [this](std::string_view reason) { metrics_.opinion_failure(reason); },
           .on_tokens = [this](std::uint64_t prompt, std::uint64_t completion) { metrics_.opinion_tokens(prompt, completion); },
           .on_review = [this](const model::Review& review) { review_gauges_->stored(review); },
-          .log = log_.text_writer()},
+          .log = log_.text_writer(),
+          .redact = [this](std::string& reason) { redaction_.note(reason); }},
       std::move(settings->endpoint), std::move(settings->worker));
   return Nothing{};
 }

@@ -86,10 +86,14 @@ void Redaction::note(std::string& note) const {
   const RedactorRef redactor = in_force_();
   if (!redactor) return;
   redact::Redactions found;
-  auto without = redactor->member(model::DocumentKind::change, "summary", note, found);
-  if (!without) return;
-  note = std::move(*without);
-  report(*redactor, found);
+  bool redacted = false;
+  for (const std::string_view name : {"note", "summary"}) {
+    auto without = redactor->member(model::DocumentKind::change, name, note, found);
+    if (!without) continue;
+    note = std::move(*without);
+    redacted = true;
+  }
+  if (redacted) report(*redactor, found);
 }
 
 void Redaction::events(intake::EventsRequest& request) const {

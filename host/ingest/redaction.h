@@ -54,7 +54,7 @@ class Redaction {
   Result<RedactedRun> stored_run(std::string_view document, std::string_view run_id) const;
   void change(intake::ChangeText& change) const;
   void policy(intake::PolicyText& policy) const;
-  // A note on a decision. Redacted like the summary of a change.
+  // A note on a decision or review. Redacted like the summary of a change; rules for the key `note` apply, too.
   void note(std::string& note) const;
   void events(intake::EventsRequest& request) const;
   // The facts of spans (intake/otlp/span_facts.h), in place.

@@ -8,11 +8,13 @@
 #include "ingest/faults.h"
 #include "ingest/json_request.h"
 #include "model/cluster.h"
+#include "model/opinion.h"
 
 namespace runwarden::ingest {
 namespace {
 
 constexpr std::size_t kMostDetectorBytes = 256;
+constexpr std::size_t kMostHistory = 1000;  // reviews examined for the model's
 
 Error no_failure(const std::string& id) {
   return {Code::not_found, "no failure \"" + id.substr(0, 256) + "\"", {}, {}};
@@ -90,6 +92,27 @@ model::Review ReviewIngest::begun(const IngestRequest& request) {
   return review;
 }
 
+std::vector<model::Review> ReviewIngest::withdrawal(const IngestRequest& request, model::Review withdrawn) {
+  const std::string subject = model::review_subject(withdrawn);
+  std::vector<model::Review> reviews{withdrawn};
+  bool by_person = false;
+  store::Range range;
+  range.limit = kMostHistory;
+  for (model::Review& said : parts_.reviews.review_history(request.tenant, withdrawn.run, withdrawn.failure_id, range)) {
+    if (model::review_subject(said) != subject) continue;
+    if (said.verdict == model::ReviewVerdict::none) break;
+    if (!said.author.starts_with(model::opinion_author({}))) {
+      by_person = true;
+      continue;
+    }
+    if (!by_person) break;  // the model's review itself is taken back
+    said.key = {withdrawn.key.time_ms, parts_.store.next_seq()};
+    reviews.push_back(std::move(said));
+    break;
+  }
+  return reviews;
+}
+
 void ReviewIngest::review_failure(IngestRequest request, const std::string& failure_id, Done done) {
   auto wanted = read_review(request.body, Reviewed::failure, request.max_json_depth);
   if (!wanted.ok()) return done(parts_.redaction.error(std::move(wanted.error()), request.body));
@@ -147,7 +170,8 @@ void ReviewIngest::take_back_failure(IngestRequest request, const std::string& f
   model::Review review = begun(request);
   describe(review, *failure);
   review.document = model::write_document(review, "");
-  write(std::move(request), {std::move(review)}, std::move(done));
+  auto reviews = withdrawal(request, std::move(review));
+  write(std::move(request), std::move(reviews), std::move(done));
 }
 
 void ReviewIngest::take_back_run(IngestRequest request, const std::string& run_id, const std::string& detector, Done done) {
@@ -164,7 +188,7 @@ void ReviewIngest::take_back_run(IngestRequest request, const std::string& run_i
     review.detector_version = std::move(said.detector_version);
     review.settings_hash = std::move(said.settings_hash);
     review.document = model::write_document(review, "");
-    reviews.push_back(std::move(review));
+    for (model::Review& one : withdrawal(request, std::move(review))) reviews.push_back(std::move(one));
   }
   if (reviews.empty()) {
     const Status known = detector.empty() ? Status(Nothing{}) : check_detector(request, run_id, detector);

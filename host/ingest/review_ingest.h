@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -52,13 +53,15 @@ class ReviewIngest {
 
   void review_failure(IngestRequest request, const std::string& failure_id, Done done);
   void review_run(IngestRequest request, const std::string& run_id, Done done);
-  // Takes back the review; also ok if there was none.
+  // Takes back the review; also ok if there was none. A model's review that a person's had replaced counts again.
   void take_back_failure(IngestRequest request, const std::string& failure_id, Done done);
   // Takes back the review of that detector; empty: of all detectors.
   void take_back_run(IngestRequest request, const std::string& run_id, const std::string& detector, Done done);
 
  private:
   model::Review begun(const IngestRequest& request);
+  // What is stored to take back a review: `withdrawn`, which is about its subject, and a copy of the model's review behind it, if any.
+  std::vector<model::Review> withdrawal(const IngestRequest& request, model::Review withdrawn);
   // bad_request if no detector of that key judged the run or is configured.
   Status check_detector(const IngestRequest& request, const std::string& run_id, const std::string& detector);
   void write(IngestRequest request, std::vector<model::Review> reviews, Done done);

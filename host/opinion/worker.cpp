@@ -24,7 +24,7 @@ namespace runwarden::opinion {
 namespace {
 
 constexpr std::int64_t kLookMs = 100;         // between polls for due questions
-constexpr std::int64_t kStateMs = 5000;       // between counts for the metrics
+constexpr std::int64_t kStateMs = 1000;       // between counts for the metrics
 constexpr std::int64_t kAfterFaultMs = 1000;  // until the store is tried again
 constexpr std::int64_t kFirstPauseMs = 1000;
 constexpr std::int64_t kLongestPauseMs = 300'000;
@@ -241,6 +241,7 @@ class Worker::Work : public std::enable_shared_from_this<Work> {
     const std::int64_t elapsed_ms = (now_ns() - job.sent_ns) / 1'000'000;
     const std::int64_t at_ms = parts_.clock.wall_ms();
     ParsedAnswer checked = with_checked_quotes(std::move(answer), *job.run);
+    if (parts_.redact) parts_.redact(checked.reason);
     const char* const verdict = name(checked.verdict);
     const OutcomeKeys keys{{at_ms, parts_.records.next_seq()}, parts_.records.next_seq()};
     AnsweredOpinion all{job.tenant,

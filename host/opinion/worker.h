@@ -60,6 +60,7 @@ class Worker {
     std::function<void(std::uint64_t prompt, std::uint64_t completion)> on_tokens;
     std::function<void(const model::Review& review)> on_review;  // that was stored
     LogFunction log;
+    std::function<void(std::string& reason)> redact = {};  // applied to the reason that a model gives, before it is stored
   };
 
   // Starts asking. Throws std::runtime_error if libcurl cannot be set up. Everything in `parts` must outlive the writer's drain.

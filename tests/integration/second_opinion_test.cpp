@@ -38,8 +38,8 @@ json alarming_run(const std::string& run_id) {
           {"steps", {{{"stepKind", "tool"}, {"stepName", "issue_refund"}, {"status", "failed"}, {"errorMessage", "502 Bad Gateway"}}}}};
 }
 
-Answer says(const std::string& verdict, const json& evidence = json::array()) {
-  const json content = {{"verdict", verdict}, {"reason", "as I read it"}, {"evidence", evidence}};
+Answer says(const std::string& verdict, const json& evidence = json::array(), const std::string& reason = "as I read it") {
+  const json content = {{"verdict", verdict}, {"reason", reason}, {"evidence", evidence}};
   const json body = {{"choices", {{{"message", {{"role", "assistant"}, {"content", content.dump()}}}}}},
                      {"usage", {{"prompt_tokens", 700}, {"completion_tokens", 50}, {"total_tokens", 750}}}};
   return {200, "Content-Type: application/json\r\n", body.dump()};
@@ -188,6 +188,35 @@ TEST_F(SecondOpinionService, DeadEndpoint_CostsOnlyTheSecondOpinion) {
   EXPECT_EQ(candidates().at(0)["lastError"], "connection_failed");
   ingest(alarming_run("refund"));
   EXPECT_TRUE(service_->wait_for_log("second_opinion_failing"));
+}
+
+TEST_F(SecondOpinionService, ReasonOfTheModel_IsRedacted) {
+  const auto mentions = [](const ReceivedMessage&, std::size_t) { return says("present", json::array(), "told bob@example.com"); };
+  serve(mentions, "ask: alarms}\nredact: {rules: [{kind: email}]");
+  ingest(alarming_run("refund"));
+  ASSERT_TRUE(wait_until([&] { return get("/v1/failures")["items"].at(0).contains("review"); }));
+  EXPECT_EQ(get("/v1/failures")["items"].at(0)["review"]["reason"], "told [redacted:email]");
+}
+
+TEST_F(SecondOpinionService, ReviewOfAPerson_Withdrawn_LeavesThatOfTheModel) {
+  serve([](const ReceivedMessage&, std::size_t) { return says("present"); }, "ask: alarms");
+  ingest(alarming_run("refund"));
+  const auto failure = [&] { return get("/v1/failures")["items"].at(0); };
+  ASSERT_TRUE(wait_until([&] { return failure().contains("review"); }));
+  const json by_model = failure()["review"];
+  EXPECT_EQ(by_model["author"], "model:judge-1");
+  const std::string path = "/v1/failures/" + failure()["failureId"].get<std::string>() + "/review";
+  const auto withdraw = [&] {
+    return service_->request("DELETE " + path + " HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " + key_ + "\r\n\r\n").status;
+  };
+  ASSERT_EQ(service_->post(path, key_, R"({"verdict": "false_alarm"})").status, 200);
+  EXPECT_EQ(failure()["review"]["verdict"], "false_alarm");
+  EXPECT_EQ(withdraw(), 204);
+  EXPECT_EQ(failure()["review"], by_model);
+  EXPECT_EQ(get(path + "/history")["items"].size(), 4U);
+  EXPECT_EQ(withdraw(), 204);
+  EXPECT_FALSE(failure().contains("review")) << "now the model's is withdrawn";
+  EXPECT_EQ(service_->cli({"verify"}).exit_code, 0);
 }
 
 TEST_F(SecondOpinionService, KilledWithAQuestionOnItsWay_AsksItOnceMoreAndLosesNothing) {

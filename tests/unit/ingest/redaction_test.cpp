@@ -140,6 +140,9 @@ TEST_F(RedactionTest, OfAPolicyRevision_CoversAuthorAndContent) {
 }
 
 TEST_F(RedactionTest, OfANote_IsThatOfTheSummaryOfAChange) {
+  std::string by_its_name = "asked bob";
+  redaction_by({{By::key, "note", "note"}}).note(by_its_name);
+  EXPECT_EQ(by_its_name, "[redacted:note]");
   std::string note = "asked bob@example.com";
   redaction_by({kEmail}).note(note);
   EXPECT_EQ(note, "asked [redacted:email]");
