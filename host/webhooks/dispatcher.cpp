@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::int64_t kLookMs = 50;          // between scans of the outbox
 constexpr std::int64_t kRisingMs = 5000;      // between searches for rising groups
-constexpr std::int64_t kStateMs = 5000;       // between counts for the metrics
+constexpr std::int64_t kStateMs = 1000;       // between counts for the metrics
 constexpr std::size_t kMostChecks = 16;       // of addresses at once: each may occupy a resolver thread
 constexpr std::int64_t kAfterFaultMs = 1000;  // before the store is used again
 constexpr std::int64_t kMostFailingMs = 5 * 86'400'000LL;  // an endpoint that fails for so long is disabled
@@ -151,6 +151,8 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       ++busy;
       if (is_void(one)) {
         drop(one);
+      } else if (one.delivery.has_body && is_deleted(one)) {
+        attempted(one, {0, 0, kRecordDeleted, {}}, std::nullopt);
       } else if (one.delivery.has_body) {
         send(std::move(one));
       } else {
@@ -163,6 +165,15 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   bool is_void(const InFlightDelivery& one) const {
     try {
       return tells_of_false_alarm(parts_.records, one.tenant, one.delivery.message);
+    } catch (const store::StoreError&) {
+      return false;
+    }
+  }
+
+  // Whether the body that was made for an earlier attempt quotes a failure that was deleted since. One that cannot be read is not deleted.
+  bool is_deleted(const InFlightDelivery& one) const {
+    try {
+      return tells_of_deleted_failure(parts_.records, one.tenant, one.delivery.message);
     } catch (const store::StoreError&) {
       return false;
     }

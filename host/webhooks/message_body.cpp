@@ -292,6 +292,10 @@ bool tells_of_false_alarm(store::RunStore& records, model::TenantId tenant, cons
   return failure && failure->is_false_alarm();
 }
 
+bool tells_of_deleted_failure(store::RunStore& records, model::TenantId tenant, const model::Message& message) {
+  return message.failure && !records.find_failure(tenant, model::make_failure_id(*message.failure));
+}
+
 std::optional<std::string> make_body(const BodySources& sources, const Addressee& to, const model::Message& message) {
   const Facts facts = facts_of(sources, to, message);
   if (message.type == MessageType::failure_created && facts.failure.empty()) return std::nullopt;

@@ -29,6 +29,8 @@ struct Addressee {
 
 // Whether the message reports a failure that was reviewed as a false alarm, so that it must not be sent. False for decisions about a group.
 bool tells_of_false_alarm(store::RunStore& records, model::TenantId tenant, const model::Message& message);
+// Whether the message reports a failure that was deleted since, so that a body that was made before must not be sent.
+bool tells_of_deleted_failure(store::RunStore& records, model::TenantId tenant, const model::Message& message);
 
 // Nothing if the failure that the message reports has been deleted.
 std::optional<std::string> make_body(const BodySources& sources, const Addressee& to, const model::Message& message);

@@ -288,6 +288,21 @@ TEST_F(DispatcherTest, FailureThatIsDeletedBeforeItIsTold_IsNoFaultOfTheReceiver
   EXPECT_TRUE(receiver.wait_for("/", 1, 0).empty());
 }
 
+TEST_F(DispatcherTest, BodyOfAFailureThatIsDeletedBetweenAttempts_IsNotSentAgain) {
+  WebhookReceiver receiver([](const ReceivedMessage&, std::size_t) { return WebhookAnswer{500, {}, {}}; });
+  const auto endpoint = add(receiver.url("/"), model::MessageType::cluster_created);
+  fail();
+  start({kHour, kHour});
+  ASSERT_TRUE(wait_until([&] { return delivery(endpoint).attempts == 1; }));
+  store::Retention retention;
+  retention.failures_before_ms = clock_.wall_ms() + 1;
+  store_->expire(retention, 100);
+  clock_.advance_ms(2 * kHour);
+  ASSERT_TRUE(wait_until([&] { return delivery(endpoint).state == model::DeliveryState::dead; }));
+  EXPECT_EQ(delivery(endpoint).last_error, "record_deleted");
+  EXPECT_EQ(receiver.wait_for("/", 2, 0).size(), 1U);
+}
+
 // The receiver refuses a message so many times: none, fewer than there are attempts, or all of them.
 class DispatcherThatDies : public DispatcherTest, public ::testing::WithParamInterface<std::size_t> {
  protected:
