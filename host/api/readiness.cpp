@@ -23,7 +23,8 @@ Readiness ReadinessCheck::now() const {
 std::optional<ops::OperatorWarning> ReadinessCheck::second_opinion_warning() const {
   if (second_opinion_ == nullptr) return std::nullopt;
   const opinion::WorkerState state = second_opinion_->state();
-  if (state.failing.empty()) return std::nullopt;
+  // Only an answer shows that the endpoint works again, and without questions, as after a purge, there will be none.
+  if (state.failing.empty() || state.queue.waiting + state.queue.dead == 0) return std::nullopt;
   return ops::OperatorWarning{"second_opinion_failing", "the endpoint at second_opinion.url does not answer correctly (" + state.failing +
                                                             "); " + std::to_string(state.queue.waiting) + " questions wait"};
 }

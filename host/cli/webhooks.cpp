@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kUsualDeliveries = 50;
 constexpr std::size_t kMostDeliveries = 100'000;
+constexpr const char* kEver = "1970-01-01T00:00:00Z";
 constexpr std::size_t kReplayedAtOnce = 200;  // per transaction, which takes a few milliseconds
 
 struct WebhookOptions {
@@ -260,9 +261,10 @@ void add_add(CLI::App& webhooks, Context& context) {
   command->add_option("url", options->url, "Where messages are sent")->required()->type_name("URL");
   add_tenant(*command, *options);
   command
-      ->add_option("--event", options->events,
-                   "An event to send; may be repeated. Default: cluster.created, "
+      ->add_option("--event,--events", options->events,
+                   "An event to send, or several with commas; may be repeated. Default: cluster.created, "
                    "cluster.regressed, cluster.rising; also: failure.created, cluster.triaged, checkpoint.created")
+      ->delimiter(',')
       ->type_name("EVENT");
   command->add_option("--detector", options->detector, "Only failures and groups of this detector")->type_name("KEY");
   command->add_option("--min-score", options->min_score, "Only with at least this score")->type_name("N")->check(CLI::Range(0, 100));
@@ -313,7 +315,12 @@ void add_delivery_replay(CLI::App& webhooks, Context& context) {
                            ->type_name("TIME")
                            ->check(check_point_in_time);
   delivery->excludes(since);
+  command->add_option("--state", options->state, "dead: those that it sends anyway; without --since all of them")
+      ->type_name("STATE")
+      ->check(CLI::IsMember({"dead"}))
+      ->excludes(delivery);
   command->callback([&context, options] {
+    if (options->since.empty() && !options->state.empty()) options->since = kEver;
     if (options->delivery.empty() && options->since.empty()) throw CLI::RequiredError("--delivery or --since");
     WebhookCommand with(context, *options);
     context.exit_code = with.replay();

@@ -130,6 +130,7 @@ SendResult result_of(Transfer& transfer, CURLcode code) {
   if (code != CURLE_OK && !cut) {
     const bool refused = transfer.refused && code == CURLE_COULDNT_CONNECT;
     result.error = refused ? kAddressNotAllowed : code_of(code);
+    if (code == CURLE_OPERATION_TIMEDOUT) result.status = static_cast<int>(status);  // of an answer that did not end
     return result;
   }
   result.status = static_cast<int>(status);

@@ -29,7 +29,7 @@ struct SendRequest {
 
 struct SendResult {
   std::uint64_t id = 0;
-  int status = 0;           // of the answer; 0: none within the timeout
+  int status = 0;           // of the answer, also if its body did not end in time; 0: none within the timeout
   std::string error;        // a short code; empty: a 2xx answer or, for check(), allowed addresses
   std::string retry_after;  // the field's value
   std::string body = {};    // of the answer, at most keep_bytes

@@ -38,6 +38,8 @@ class TriageReader {
     if (member.name == "action") return take_action(member.json);
     if (member.name == "until") return take_until(member.json);
     auto text = text_of(member, "/" + member.name, kMostNoteBytes, faults_);
+    if (text && text->empty() && member.name == "fixedBy")
+      return fault("/fixedBy", "invalid", "must be the id of a change; leave it out if none is known");
     if (text) (member.name == "note" ? entry_.note : entry_.fixed_by) = std::move(*text);
   }
 

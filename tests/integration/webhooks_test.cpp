@@ -402,7 +402,8 @@ TEST_F(WebhooksService, ScopesAndTenants) {
 
 TEST_F(WebhooksService, CommandLine_BesideTheService) {
   WebhookReceiver receiver;
-  const CommandResult added = service_.cli({"webhooks", "add", "--tenant", "acme", receiver.url("/hook"), "--event", "failure.created"});
+  const CommandResult added =
+      service_.cli({"webhooks", "add", "--tenant", "acme", receiver.url("/hook"), "--events", "failure.created,cluster.created"});
   ASSERT_EQ(added.exit_code, 0) << added.err;
   std::smatch printed;
   ASSERT_TRUE(std::regex_match(added.out, printed, std::regex("(we_[0-9a-f]{32}) (whsec_[A-Za-z0-9+/]{43}=)\n"))) << added.out;
@@ -419,13 +420,15 @@ TEST_F(WebhooksService, CommandLine_BesideTheService) {
   const auto came = receiver.wait_for("/hook", 1);
   ASSERT_EQ(came.size(), 1U) << "the service sends what a command queued";
   EXPECT_TRUE(is_signed_by(came[0], printed[2]));
-  EXPECT_EQ(webhook({id, {}})["events"], json({"failure.created"}));
+  EXPECT_THAT(webhook({id, {}})["events"].get<std::vector<std::string>>(),
+              ::testing::UnorderedElementsAre("failure.created", "cluster.created"));
   ASSERT_TRUE(wait_until([&] { return json::parse(run("deliveries", {"--json"})).at(0)["state"] == "delivered"; }));
   const std::string delivery = json::parse(run("deliveries", {"--json"})).at(0)["deliveryId"];
   run("replay", {"--delivery", delivery});
   EXPECT_EQ(receiver.wait_for("/hook", 2).size(), 2U);
   run("replay", {"--since", "2020-01-01T00:00:00Z"});
   run("replay", {"--since", "1h"});
+  run("replay", {"--state", "dead"});
   EXPECT_EQ(json::parse(run("deliveries", {"--since", "1h", "--json"})).size(), 1U);
   EXPECT_TRUE(json::parse(run("deliveries", {"--since", "0s", "--json"})).empty());
   run("disable");

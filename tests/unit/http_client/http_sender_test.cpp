@@ -129,6 +129,16 @@ TEST(HttpSender, NoAnswer_IsATimeout) {
   EXPECT_EQ(send(sender, receiver.url("/")).error, "timeout");
 }
 
+TEST(HttpSender, AnswerThatDoesNotEnd_IsATimeoutWithItsStatus) {
+  WebhookReceiver receiver([](const ReceivedMessage&, std::size_t) {
+    return WebhookReceiver::Answer{202, "Transfer-Encoding: chunked\r\n", ""};
+  });
+  HttpSender sender(sender_rules({"127.0.0.1"}), 300);
+  const SendResult result = send(sender, receiver.url("/"));
+  EXPECT_EQ(result.error, "timeout");
+  EXPECT_EQ(result.status, 202);
+}
+
 TEST(HttpSender, NobodyListens) {
   std::string url;
   {
