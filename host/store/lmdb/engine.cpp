@@ -669,7 +669,7 @@ SpaceStatus LmdbEngine::space() {
   } catch (const StoreError& bad) {
     const LmdbEnv::Info info = env_.info();
     const std::uint64_t used = (info.last_page + 1) * info.page_bytes;
-    return {used, info.map_bytes, used, true, bad.what()};
+    return {used, info.map_bytes, used, true, bad.what(), false, {}};
   }
 }
 
