@@ -41,12 +41,13 @@ void skip_value(JsonScanner& cursor, Token token) {
 }
 
 /// "No assets match", "no good search result was found": a phrase for nothing that names what is missing. "No problems found" is a result.
-bool names_what_is_missing(const std::vector<std::string_view>& words, const WordEntry& first, const Lexicon& lexicon) {
+bool names_what_is_missing(const std::vector<std::string_view>& words, const WordEntry& first, const Lexicon& lexicon,
+                           const ContentRules& rules) {
   constexpr std::size_t kLeast = 3, kMost = 8;
   if (words.size() < kLeast || words.size() > kMost) return false;
   const bool trouble = std::any_of(words.begin(), words.end(), [&](std::string_view word) {
     const auto* entry = lexicon.find(word);
-    return entry != nullptr && (entry->cues & (kCueTrouble | kCueAdmission)) != 0;
+    return rules.telling_when_empty.contains(word) || (entry != nullptr && (entry->cues & (kCueTrouble | kCueAdmission)) != 0);
   });
   return !trouble && std::any_of(first.phrases.begin(), first.phrases.end(), [&](auto begins) {
     const auto& phrase = lexicon.phrase(begins.phrase);
@@ -112,7 +113,7 @@ bool is_empty_phrase(std::string_view text, const Lexicon& lexicon, const Conten
                        const auto* next = lexicon.find(words[phrase.words.size()]);
                        return phrase.words.size() > 1 && next != nullptr && (next->cues & kCuePreposition) != 0;
                      }) ||
-         names_what_is_missing(named, *entry, lexicon) || denies_a_thing(named, *entry, lexicon, rules);
+         names_what_is_missing(named, *entry, lexicon, rules) || denies_a_thing(named, *entry, lexicon, rules);
 }
 
 /// "There are no berths matching your search.", "Your search did not match any documents.": a short sentence without figures.

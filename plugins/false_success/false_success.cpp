@@ -120,8 +120,7 @@ bool FalseSuccess::claims_success(const RunView& run, const FinalMessage& messag
     return false;
   }
   const auto& reading = scene_.reading;
-  if (rules_.no_claim && !reading.plainly_understood(message.text) &&
-      (!reading.understood(message.text) || rules_.other_language.holds(message.text))) {
+  if (rules_.no_claim && !reading.plainly_understood(message.text)) {
     verdict.suppress("no_claim", last, "the final message is in a language without a vocabulary");
     return false;
   }

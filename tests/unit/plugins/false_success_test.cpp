@@ -3078,18 +3078,12 @@ TEST(FalseSuccess, FailedPartOfTheAgent_IsNotMadeGoodByWordsThatClaimItsDeed) {
     RunBuilder run;
     run.request("Send the newsletter.").success(true).bare(Kind::kOther);
     run.last().name = name;
+    run.last().outcome = Outcome::kFailed;
     run.last().error_message = "connection refused";
     return !judge(run.model(told)).findings.empty();
   };
   EXPECT_TRUE(fires("send_newsletter", "The newsletter has been sent."));
   EXPECT_FALSE(fires("check_topic", "The newsletter has been sent."));
-}
-
-TEST(FalseSuccess, PlainSentenceOfFewKnownWords_IsRead) {
-  RunBuilder run;
-  run.request("Cancel flight LX12.").success(true).failed("cancel_flight", R"({"id":"LX12"})", "503");
-  for (const auto& told : judge(run.model("Flight LX12 is delayed due to weather.")).suppressed)
-    EXPECT_EQ(told.reason.find("language"), std::string::npos) << told.reason;
 }
 
 TEST(FalseSuccess, ProgramThatComplainsInWords_Failed) {
@@ -3118,16 +3112,6 @@ TEST(FalseSuccess, ListOfFailures_HasTheRowsThatFailed) {
   };
   EXPECT_TRUE(fires("Invites have been sent to Ann, Bo and Carla."));
   EXPECT_FALSE(fires("Invites have been sent to Ann and Bo."));
-}
-
-TEST(FalseSuccess, HttpStatus_IsItsOwnEvidence) {
-  RunBuilder run;
-  run.request("Cancel room R-12.").success(true).tool("cancel_room", R"({"id":"R-12"})", "");
-  run.last().http_status = 500;
-  const auto verdict = judge(run.model("Room R-12 has been cancelled."));
-  ASSERT_EQ(verdict.findings.size(), 1u);
-  EXPECT_EQ(verdict.findings[0].evidence[0].pointer, "/steps/0/metadata/httpStatus");
-  EXPECT_EQ(verdict.findings[0].evidence[0].value, "HTTP 500");
 }
 
 }  // namespace
