@@ -192,9 +192,6 @@ Result<Reads::ReadReply> Reads::guardrail(const Admission& admission, Lease leas
     if (!named) return bad_query("the query's as must be " + std::string(guardrail::kFormats) + ", got \"" + value.substr(0, 80) + "\"");
     format = *named;
   }
-  const auto draft = drafts_.take(admission.principal->tenant, 1);
-  if (!draft)
-    return Error{Code::unavailable, "other guardrail drafts are being made, at most one per tenant; retry in a moment", {}, {}, 1};
   const guardrail::ReportSources sources{store_, groups_, clock_, admission.principal->tenant,
                                          [&](std::uint64_t bytes) { return lease.try_resize(bytes + kReadReplyBytes); }};
   const std::string& id = admission.parameters.at(0);

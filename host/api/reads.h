@@ -116,9 +116,6 @@ class Reads {
   LedgerReads ledger_;
   Detectors detectors_;
   FairBudget& replies_;
-  // A draft keeps a thread of the pool for up to two seconds. Room for three lets a tenant make one and two tenants make one each, so that
-  // ingest does not wait for many drafts.
-  FairBudget drafts_{3};
   const model::SpanMapping& mapping_;
   OnUnreadable on_unreadable_;
 };

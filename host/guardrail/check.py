@@ -256,6 +256,9 @@ def _empty_text(output):
         return True
     if text[0] in "{[":
         return len(text) == 2 or not _trim(text[1:-1]) or _only_zero_results(text)
+    fenced = re.fullmatch("```[^\n]*\n(.*)```", text, re.DOTALL)
+    if fenced and _trim(fenced[1]):
+        return _empty_text(fenced[1])
     lines = text.split("\n")
     if 1 < len(lines) <= 4 and len(text) <= 600:
         head_only = len(lines) == 2 and "-" in lines[-1] and not lines[-1].strip("|-+: \t\r")
@@ -286,7 +289,14 @@ def _empty_phrase(text):
     words = _tokens_of(_fold_bytes(text))
     if not words:
         return not text.strip("\"'.[]{}() -")
-    return words in SIGNS["empty"] or _denies_a_thing(words)
+    return words in SIGNS["empty"] or _denies_a_thing(words) or _counts_nothing(words)
+
+
+def _counts_nothing(words):
+    if not 3 <= len(words) <= 6 or "0" not in words[:-1] or not any(word in SIGNS["found"] for word in words):
+        return False
+    tells = SIGNS["telling_when_empty"] + SIGNS["troubles"]
+    return not any(word in tells or (word != "0" and re.search("[0-9]", word)) for word in words)
 
 
 def _denies_a_thing(words):
@@ -409,10 +419,15 @@ def _is_zero(digits):
 
 def _only_zero_results(text):
     cursor, nulls, blanks, zeros, counted, key, hollow, telling, total = _Json(text), 0, 0, 0, True, "", False, False, False
+    paged = False
     before = cursor.next()
     while (token := cursor.next()) != "end":
         if token == "string" and cursor.value == "0":
             token = "number"
+        if key in SIGNS["paging"] and (token == "true" or (token == "number" and not _is_zero(cursor.value))):
+            paged, token = True, "paging"
+        if token == "string" and cursor.value in ("[]", "{}", "null"):
+            hollow, token = hollow or key not in SIGNS["telling_when_empty"], "hollow"
         if token == "bad" or token == "true" or (token == "string" and cursor.value):
             return False
         if token == "key":
@@ -438,10 +453,10 @@ def _only_zero_results(text):
             zeros, counted, total = zeros + 1, counted and _counts_found(key), total or _counts_found(key)
         before = token
     page = telling and total
-    if telling and not (page or hollow or nulls):
+    if (telling and not (page or hollow or nulls)) or (paged and not (hollow or page)):
         return False
     if zeros and not counted:
-        return hollow or page or zeros >= 3
+        return hollow or page or zeros >= 2
     return hollow or blanks > 0 or zeros > 0 or nulls > 0
 
 

@@ -96,6 +96,8 @@ constexpr std::pair<const char*, plugins::Key> kSignLists[] = {
     {"metadata", plugins::Key::kMetadataMembers},
     {"telling_when_empty", plugins::Key::kTellingWhenEmpty},
     {"existence", plugins::Key::kExistenceMembers},
+    {"paging", plugins::Key::kPagingMembers},
+    {"found", plugins::Key::kFoundWords},
 };
 
 struct Openings {

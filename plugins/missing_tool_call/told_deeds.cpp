@@ -130,6 +130,12 @@ bool tells_of_before(const Reading& reading, const Claim& claim) {
   }
   const auto end = std::min(sentence.end, claim.word + 2 + kReach);
   const auto already = [](const ReadWord& word) { return has(word.cues, kCueAlready); };
+  // "ist bereits seit dem 03.05.2025 hinterlegt"
+  const auto claimed = reading.words.begin() + claim.word;
+  const auto is_date = [](const ReadWord& word) {
+    return is_digit(word.text[0]) && std::count_if(word.text.begin(), word.text.end(), [](char c) { return c == '.' || c == '-'; }) == 2;
+  };
+  if (std::any_of(std::find_if(reading.words.begin() + sentence.begin, claimed, already), claimed, is_date)) return true;
   if (past && std::any_of(reading.words.begin() + sentence.begin, reading.words.begin() + claim.word, already)) return true;
   if (!past || claim.word + 1 >= end || !has(reading.words[claim.word + 1].cues, kCuePreposition)) return false;
   return std::any_of(reading.words.begin() + claim.word + 2, reading.words.begin() + end,

@@ -89,31 +89,13 @@ TEST_F(Guardrail, EachForm_HasItsMediaType) {
   EXPECT_EQ(service_.get(of(failure(), "?limit=1"), key_).status, 400);
 }
 
-// A draft of many long runs takes its time, so the second of a tenant finds the first at work.
-TEST_F(Guardrail, OneDraftOfATenantAtATime_FurtherOnesAreToComeAgain) {
-  json long_run = refund_run("", "Your refund has been processed.");
-  long_run["steps"][0]["outputSummary"] = std::string(200'000, 'x');
-  for (int i = 0; i < 60; ++i) {
-    long_run["runId"] = "bad" + std::to_string(i);
-    post(long_run);
-  }
+TEST_F(Guardrail, ManyAtOnce_AreAllAnswered_AndIngestGoesOn) {
+  for (int i = 0; i < 20; ++i) post(refund_run("bad" + std::to_string(i), "Your refund has been processed."));
   const std::string path = of(failure());
   std::vector<std::future<HttpAnswer>> answers;
   for (int i = 0; i < 16; ++i) answers.push_back(std::async(std::launch::async, [&] { return service_.get(path, key_); }));
-  int made = 0;
-  int refused = 0;
-  for (auto& one : answers) {
-    const HttpAnswer answer = one.get();
-    made += answer.status == 200 ? 1 : 0;
-    if (answer.status != 503) continue;
-    ++refused;
-    EXPECT_EQ(answer.header("retry-after"), "1");
-    EXPECT_THAT(answer.body, HasSubstr("guardrail"));
-  }
-  EXPECT_EQ(made + refused, 16);
-  EXPECT_GE(made, 1);
-  EXPECT_GE(refused, 1);
-  EXPECT_EQ(service_.get(path, key_).status, 200);
+  post(refund_run("meanwhile", "Your refund has been processed."));
+  for (auto& one : answers) EXPECT_EQ(one.get().status, 200);
 }
 
 TEST_F(Guardrail, IsOfTheOwnTenantOnly) {

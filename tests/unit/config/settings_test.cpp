@@ -370,6 +370,7 @@ TEST_F(SettingsTest, Values_AreThereForEveryKeyThatHoldsOne) {
   ASSERT_TRUE(settings.ok());
   const auto keys = known_keys();
   for (const std::string& key : keys) {
+    if (key == "store.shards") continue;  // holds nothing in this version
     if (key.find('.') == std::string::npos || key.starts_with("detectors.") || key.starts_with("redact.")) continue;
     const bool holds_keys = std::any_of(keys.begin(), keys.end(), [&](const std::string& other) { return other.starts_with(key + "."); });
     if (holds_keys) continue;

@@ -292,6 +292,8 @@ TEST(MissingToolCall, WhatWasSoBefore_IsNoClaim) {
     return !judge(run).findings.empty();
   };
   EXPECT_FALSE(fires("Invoice 77 has already been paid, so I made no further payment."));
+  EXPECT_FALSE(fires("Die Rechnung 77 ist bereits seit dem 03.05.2025 bezahlt."));
+  EXPECT_TRUE(fires("Die Rechnung 77 ist bezahlt."));
   EXPECT_TRUE(fires("Invoice 77 has been paid."));
   EXPECT_TRUE(fires("I've already paid invoice 77."));
 }

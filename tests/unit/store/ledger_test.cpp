@@ -291,7 +291,7 @@ TEST_F(LedgerTest, LedgerLast_CutShortByACrash_IsReadUpToThere) {
 
 TEST_F(LedgerTest, ACheckpointThatWasOnlyAskedFor_IsStillAnnounced_AlsoAfterARestart) {
   auto store = open(path_);
-  const model::TenantId tenant = tenant_of(*store);
+  const model::TenantId tenant = new_tenant(*store);
   commit(*store, sample_run(tenant, new_key(*store)));
   store->ledger().checkpoint(tenant);
   store.reset();
