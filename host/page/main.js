@@ -310,10 +310,15 @@ function rowKept() {
   };
 }
 
-// How far what scrolls by itself is scrolled.
+// What scrolls by itself and was scrolled. Asking thousands of boxes for it would lay out each that is not on the screen.
+const scrolledBoxes = new Set();
+frame.main.addEventListener("scroll", ({target}) => scrolledBoxes.add(target), {capture: true, passive: true});
+
+// How far those are scrolled.
 function scrolledKept() {
-  const scrolled = [...frame.main.querySelectorAll("pre, .scroll")].filter((box) => box.scrollTop > 0 || box.scrollLeft > 0)
+  const scrolled = [...scrolledBoxes].filter((box) => box.isConnected && (box.scrollTop > 0 || box.scrollLeft > 0))
     .map((box) => [traceOf(box), box.scrollTop, box.scrollLeft]);
+  scrolledBoxes.clear();
   return () => {
     for (const [find, top, left] of scrolled) find()?.scrollTo(left, top);
   };
