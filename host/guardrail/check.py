@@ -249,6 +249,9 @@ def _empty(call):
 
 def _empty_text(output):
     text = _unquoted(output)
+    fenced = re.fullmatch("```[^\n]*\n(.*)```", text, re.DOTALL)
+    if fenced and _trim(fenced[1]):
+        text = _unquoted(fenced[1])
     if not text:
         return True
     inner = _inner(text)
@@ -256,15 +259,12 @@ def _empty_text(output):
         return True
     if text[0] in "{[":
         return len(text) == 2 or not _trim(text[1:-1]) or _only_zero_results(text)
-    fenced = re.fullmatch("```[^\n]*\n(.*)```", text, re.DOTALL)
-    if fenced and _trim(fenced[1]):
-        return _empty_text(fenced[1])
     lines = text.split("\n")
     if 1 < len(lines) <= 4 and len(text) <= 600:
         head_only = len(lines) == 2 and "-" in lines[-1] and not lines[-1].strip("|-+: \t\r")
         if head_only or _empty_phrase(lines[0]) or _empty_phrase(_trim(lines[-1])):
             return True
-    return _empty_phrase(text) or _labels_nothing(text) or _is_empty_markup(text)
+    return _empty_phrase(text) or _labels_nothing(text) or _is_empty_markup(text) or _is_head_alone(text)
 
 
 def _labels_nothing(text):
@@ -276,9 +276,21 @@ def _counts_found(name):
     return any(word in name for word in _COUNTS)
 
 
+def _is_head_alone(text):
+    sign = re.search("[,;\t]", text)
+    if not sign or len(text) > 400 or text.count(sign[0]) < 2 or not re.fullmatch('[A-Za-z_"%s]*' % sign[0], text):
+        return False
+    first = re.fullmatch('"?(.*?)"?', text[:sign.start()])[1]
+    return _low(first.rsplit("_", 1)[-1]) in SIGNS["id_names"]
+
+
 def _is_empty_markup(text):
+    if len(text) > 200 or text[0] != "<" or text[-1] != ">":
+        return False
     several = re.match("<([^ />]{3,}s)[ />]", text)
-    if not several or len(text) > 200 or text[-1] != ">" or re.search("(?:ss|us|is)$", several[1]):
+    counted = re.match("[^=]*[ \t\n]([^ \t\n=]*)=", text)
+    is_list = several and not re.search("(?:ss|us|is)$", several[1])
+    if not is_list and not (counted and _counts_found(_low(counted[1]))):
         return False
     return not re.sub("<[^>]*>", "", text).strip() and all(_is_zero(value) for value in re.findall('"([^"]*)"', text))
 

@@ -96,6 +96,7 @@ constexpr std::pair<const char*, plugins::Key> kSignLists[] = {
     {"metadata", plugins::Key::kMetadataMembers},
     {"telling_when_empty", plugins::Key::kTellingWhenEmpty},
     {"existence", plugins::Key::kExistenceMembers},
+    {"id_names", plugins::Key::kIdNames},
     {"paging", plugins::Key::kPagingMembers},
     {"found", plugins::Key::kFoundWords},
 };

@@ -444,7 +444,9 @@ bool inner_is_empty(std::string_view text, const Lexicon& lexicon, const Content
 
 bool is_empty_output(std::string_view output, const Lexicon& lexicon, const ContentRules& rules, std::string_view input) {
   if (!present(output)) return false;
-  const auto text = unquoted(output);
+  auto text = unquoted(output);
+  // Once: what a tool returns may hold one block within another without end.
+  if (const auto code = without_fence(text); !code.empty()) text = unquoted(code);
   if (text.empty()) return true;
   if (text[0] == '{' || text[0] == '[') {
     if (text.size() == 2) return true;
@@ -452,7 +454,6 @@ bool is_empty_output(std::string_view output, const Lexicon& lexicon, const Cont
     if (inner_is_empty(text, lexicon, rules, input)) return true;
     return rules.zero_results_are_empty && only_zero_results(text, input, lexicon, rules);
   }
-  if (const auto code = without_fence(text); !code.empty()) return is_empty_output(code, lexicon, rules, input);
   const auto bare = without_note(text);  // "Empty set (0.00 sec)"
   if (is_empty_phrase(bare.empty() ? text : bare, lexicon, rules) || is_empty_table(text, lexicon, rules) ||
       says_nothing_found(text, lexicon, rules) || labels_nothing(text, rules) || is_empty_markup(text, rules) || is_head_alone(text, rules))

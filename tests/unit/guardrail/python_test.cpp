@@ -20,6 +20,14 @@ std::vector<json> labelled_runs() {
 }
 
 // Forms that clients send and outputs that are hard to tell apart.
+std::string nested_fences(int depth) {
+  std::string text;
+  for (int i = 0; i < depth; ++i) text += "```\n";
+  text += "x\n";
+  for (int i = 0; i < depth; ++i) text += "```\n";
+  return text;
+}
+
 std::vector<json> hard_runs() {
   std::vector<json> runs;
   const json outputs = {nullptr,
@@ -34,6 +42,18 @@ std::vector<json> hard_runs() {
                         "0 results",
                         R"({"total":0})",
                         R"({"a":0,"b":0})",
+                        "0 rows matched",
+                        "0 conflicts found",
+                        "```json\n[]\n```",
+                        "```\n4\n```",
+                        nested_fences(2000),
+                        R"({"total":0,"page":1,"size":20,"items":[]})",
+                        R"({"name":"Heron","size":20})",
+                        R"({"status":200,"body":"[]"})",
+                        "order_id,fee,depth",
+                        "red,green,blue",
+                        "<result total=\"0\"/>",
+                        "<result fee=\"0\"/>",
                         R"({"a":0,"b":0,"c":0})",
                         R"({"status":"ok","items":[]})",
                         "{'error': None, 'data': []}",

@@ -332,6 +332,16 @@ INSTANTIATE_TEST_SUITE_P(
         Output{"Error: not found", false, true}, Output{"ERROR 42", false, true}, Output{"Error rate is 2%", false, false},
         Output{"Errorless run", false, false}, Output{"All good, 0 errors and no exception", false, false}));
 
+// As deep as 8 MiB of output can nest them.
+TEST(EmptyOutput, BlocksOfCodeWithinOneAnother_AreReadOnce) {
+  static const ContentRules rules = make_content_rules(Settings({}));
+  std::string text;
+  for (int i = 0; i < 1'000'000; ++i) text += "```\n";
+  text += "[]\n";
+  for (int i = 0; i < 1'000'000; ++i) text += "```\n";
+  EXPECT_FALSE(is_empty_output(text, lexicon(), rules));
+}
+
 TEST(EmptyOutput, ListThatIsNull_BesideWhatWasAskedFor) {
   const ContentRules rules = make_content_rules(Settings({}));
   const auto empty = [&](const char* output) { return is_empty_output(output, lexicon(), rules, R"({"day":"2026-07-26"})"); };
