@@ -42,16 +42,17 @@ void IgnoreExpiry::round() {
 void IgnoreExpiry::look_at(model::TenantId tenant) {
   store::GroupStore& groups = parts_.store.groups();
   const std::uint64_t commit = groups.last_commit(tenant);
-  if (ignored_[tenant].commit != commit) {
+  Ignored& ignored = ignored_[tenant];
+  if (ignored.commit != commit) {
     Ignored now{commit, {}};
     groups.visit_clusters(tenant, [&](const model::Cluster& cluster) {
-      if (may_end_by_itself(cluster.triage)) now.clusters.push_back(cluster);
+      if (may_end_by_itself(cluster.triage)) now.clusters.emplace_back(cluster.key, cluster.triage);
     });
-    ignored_[tenant] = std::move(now);
+    ignored = std::move(now);
   }
   const std::int64_t now_ms = parts_.clock.wall_ms();
-  for (const model::Cluster& cluster : ignored_[tenant].clusters) {
-    auto end = store::end_of_ignore(cluster, now_ms, [&] { return last_hour(tenant, cluster.key, now_ms); });
+  for (const auto& [cluster, triage] : ignored.clusters) {
+    auto end = store::end_of_ignore(cluster, triage, now_ms, [&, key = cluster] { return last_hour(tenant, key, now_ms); });
     if (!end) continue;
     end->tenant = tenant;
     // One that finds no room, or that the store fails to write, is found again in a later round.

@@ -31,10 +31,10 @@ class IgnoreExpiry {
   void start_due();
 
  private:
-  // The groups of a tenant whose ignore ends by time or share, as of a commit.
+  // The groups of a tenant whose ignore ends by time or share, as of a commit. At most limits.max_clusters, of some hundred bytes each.
   struct Ignored {
     std::uint64_t commit = 0;
-    std::vector<model::Cluster> clusters;
+    std::vector<std::pair<model::ClusterKey, model::Triage>> clusters;
   };
 
   void round();

@@ -20,15 +20,14 @@ std::optional<model::TriageEntry> ended_before(const model::Triage& triage, std:
   return entry_of_service(model::TriageAction::ignore_ended, {*triage.until.at_ms, 0});
 }
 
-std::optional<TriageWrite> end_of_ignore(const model::Cluster& cluster, std::int64_t now_ms,
+std::optional<TriageWrite> end_of_ignore(const model::ClusterKey& cluster, const model::Triage& triage, std::int64_t now_ms,
                                          const std::function<model::LastHour()>& last_hour) {
-  const model::Triage& triage = cluster.triage;
   auto entry = ended_before(triage, now_ms);
   if (!entry && triage.until.share && model::ignore_is_over(triage, now_ms, last_hour()))
     entry = entry_of_service(model::TriageAction::ignore_ended, {now_ms, 0});
   if (!entry) return std::nullopt;
   TriageWrite write;
-  write.cluster = cluster.key;
+  write.cluster = cluster;
   write.entry = std::move(*entry);
   write.ends_ignore_since_ms = triage.since_ms;
   return write;

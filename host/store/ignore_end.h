@@ -18,7 +18,7 @@ model::TriageEntry entry_of_service(model::TriageAction action, const model::Rec
 std::optional<model::TriageEntry> ended_before(const model::Triage& triage, std::int64_t at_ms);
 // The write that ends an ignore whose time has passed or whose share is reached; nothing if the ignore remains. `last_hour` is called only
 // if the ignore depends on it. The caller fills in the tenant.
-std::optional<TriageWrite> end_of_ignore(const model::Cluster& cluster, std::int64_t now_ms,
+std::optional<TriageWrite> end_of_ignore(const model::ClusterKey& cluster, const model::Triage& triage, std::int64_t now_ms,
                                          const std::function<model::LastHour()>& last_hour);
 
 }  // namespace runwarden::store

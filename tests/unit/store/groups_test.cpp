@@ -328,9 +328,9 @@ TEST_P(Groups, IgnoreThatEndsByTime_IsEndedOnceByTheServiceItself) {
   triage("a", model::TriageAction::ignore, {.at_ms = until, .failures = {}, .share = {}});
   const auto no_share = []() -> model::LastHour { throw std::logic_error("the time decides"); };
   clock_.advance_ms(kHour - 1);
-  EXPECT_FALSE(end_of_ignore(*cluster("a"), clock_.wall_ms(), no_share));
+  EXPECT_FALSE(end_of_ignore(cluster("a")->key, cluster("a")->triage, clock_.wall_ms(), no_share));
   clock_.advance_ms(kMinute);
-  auto end = end_of_ignore(*cluster("a"), clock_.wall_ms(), no_share);
+  auto end = end_of_ignore(cluster("a")->key, cluster("a")->triage, clock_.wall_ms(), no_share);
   ASSERT_TRUE(end);
   end->tenant = kTenant;
   EXPECT_EQ(commit(*end).cluster->triage.kind, model::Triage::Kind::ongoing);
@@ -345,8 +345,8 @@ TEST_P(Groups, IgnoreWhoseShareIsReachedAlready_CanBeEndedWithoutAFailure) {
   for (int i = 0; i < 20; ++i) run({failure("a")});
   triage("a", model::TriageAction::ignore, {.at_ms = {}, .failures = {}, .share = 0.5});
   clock_.advance_ms(kMinute);
-  EXPECT_FALSE(end_of_ignore(*cluster("a"), clock_.wall_ms(), [] { return model::LastHour{9, 20}; }));
-  auto end = end_of_ignore(*cluster("a"), clock_.wall_ms(), [] { return model::LastHour{10, 20}; });
+  EXPECT_FALSE(end_of_ignore(cluster("a")->key, cluster("a")->triage, clock_.wall_ms(), [] { return model::LastHour{9, 20}; }));
+  auto end = end_of_ignore(cluster("a")->key, cluster("a")->triage, clock_.wall_ms(), [] { return model::LastHour{10, 20}; });
   ASSERT_TRUE(end);
   end->tenant = kTenant;
   commit(*end);
