@@ -100,7 +100,9 @@ Buffered how_it_stands(const model::RecordKey& place, const StoredRun& stored) {
 
 std::string final_id(const EventsWrite& write) {
   if (write.events.empty() || write.events.back().id.empty()) return {};
-  return "final after: " + write.events.back().id;
+  return "\xff"
+         "final after: " +
+         write.events.back().id;  // no id of a client begins with a byte that UTF-8 does not have
 }
 
 std::vector<std::string> halves_of(const EventsWrite& write, const std::function<std::string(const std::string& id)>& half_digest) {
