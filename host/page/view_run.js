@@ -13,6 +13,7 @@ const STEPS_AT_ONCE = 200;
 const FOLD_FROM = 3;         // equal steps, or rounds of a cycle
 const LONGEST_CYCLE = 4;
 const POLICIES_LOOKED_UP = 10;
+const INVESTIGATED = 10;  // failures, for the change before each
 const REVISIONS_OFFERED = 10;  // the latest ones
 const EMPTY = "(empty)";     // in place of a text without characters, which could show no mark
 const STEP_MEMBERS = new Set(["stepId", "stepKind", "stepName", "status", "startedAt", "endedAt", "at", "inputSummary", "outputSummary", "errorMessage",
@@ -207,7 +208,7 @@ export async function show(context) {
   const failures = run.failures ?? [];
   const stored = replaced ? [] : failures;
   const [investigations, policies] = await Promise.all([
-    Promise.all(stored.map(({failureId}) => get(`${failurePath(failureId)}/investigation`).catch(unlessGone))), authorsOf(get, run)]);
+    Promise.all(stored.slice(0, INVESTIGATED).map(({failureId}) => get(`${failurePath(failureId)}/investigation`).catch(unlessGone))), authorsOf(get, run)]);
   const [groups, opinions] = await Promise.all([groupIds(get, stored), Promise.all(stored.map((failure) => opinionOf(get, failure)))]);
   const fields = new Fields(run, memory.opened ??= new Set());
   const steps = run.steps ?? [];
