@@ -1,7 +1,6 @@
 #include "base/open_fault.h"
 
 #include <fcntl.h>
-#include <pwd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,8 @@
 #include <cstdio>
 #include <cstring>
 #include <optional>
+
+#include "base/user_name.h"
 
 namespace runwarden {
 namespace {
@@ -74,14 +75,6 @@ std::string missing_fault(const fs::path& path, OpenFor purpose) {
 }
 
 }  // namespace
-
-std::string user_name(unsigned id) {
-  std::array<char, 4096> text{};
-  passwd entry{};
-  passwd* found = nullptr;
-  if (::getpwuid_r(id, &entry, text.data(), text.size(), &found) == 0 && found != nullptr) return found->pw_name;
-  return std::to_string(id);
-}
 
 std::string open_fault(const fs::path& named, int code, OpenFor purpose) {
   const fs::path path = normal(named);

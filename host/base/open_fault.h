@@ -12,7 +12,4 @@ enum class OpenFor { reading, writing };
 // "\"/srv/data\" is a file, not a folder; name a folder".
 std::string open_fault(const std::filesystem::path& path, int code, OpenFor purpose);
 
-// Its name, or its number if it has none.
-std::string user_name(unsigned id);
-
 }  // namespace runwarden

@@ -366,10 +366,9 @@ void add_purge(CLI::App& app, Context& context) {
       ->excludes("--dry-run");
   command->add_flag("--json", options->json, "Print the receipt as a JSON object");
   command->footer(
-      "Can run while the service is running, except with --compact. Without --before, or if that is not in the past, it asks first. "
-      "Deletes a run, open or not, with its\n"
-      "events, failures and revisions by the time it was received; other failures, changes and policies by their own time. Does not\n"
-      "delete keys: use `runwarden keys revoke`.\n"
+      "Can run while the service is running, except with --compact. Without --before, or if that is not in the past, it asks first.\n"
+      "Deletes a run, open or not, with its events, failures and revisions by the time it was received; other failures, changes and\n"
+      "policies by their own time. Does not delete keys: use `runwarden keys revoke`.\n"
       "The deleted bytes stay in free pages of the file until those are reused. --compact, or a later `runwarden compact`, rewrites the\n"
       "file without them; that requires a stopped service and disk space for a copy. Earlier backups still hold the records, and so may\n"
       "the disk blocks of the old file.\n\n"

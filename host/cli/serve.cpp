@@ -9,7 +9,7 @@
 #include <string>
 
 #include "app/service.h"
-#include "base/open_fault.h"
+#include "base/user_name.h"
 #include "cli/context.h"
 #include "config/loading.h"
 

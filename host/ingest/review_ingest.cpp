@@ -101,7 +101,7 @@ std::vector<model::Review> ReviewIngest::withdrawal(const IngestRequest& request
   for (model::Review& said : parts_.reviews.review_history(request.tenant, withdrawn.run, withdrawn.failure_id, range)) {
     if (model::review_subject(said) != subject) continue;
     if (said.verdict == model::ReviewVerdict::none) break;
-    if (!said.author.starts_with(model::opinion_author({}))) {
+    if (!model::is_by_model(said.author)) {
       by_person = true;
       continue;
     }

@@ -43,4 +43,8 @@ std::string opinion_author(std::string_view model) {
   return "model:" + std::string(model);
 }
 
+bool is_by_model(std::string_view author) {
+  return author.starts_with(opinion_author({}));
+}
+
 }  // namespace runwarden::model

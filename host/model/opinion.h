@@ -47,5 +47,7 @@ std::string candidate_json(const Opinion& opinion);
 
 // The `confirmedBy` of the failure that a confirmed candidate becomes, and the author of a model's review: "model:" plus the name.
 std::string opinion_author(std::string_view model);
+// Whether a review's author is a model.
+bool is_by_model(std::string_view author);
 
 }  // namespace runwarden::model

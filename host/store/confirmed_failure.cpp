@@ -35,7 +35,7 @@ bool overrules(const model::Review& review, const model::Opinion& candidate) {
 }
 
 bool outweighs(const model::Review& last, const model::Review& by_model) {
-  const bool is_an_earlier_models = last.author.starts_with(model::opinion_author({})) && last.revision < by_model.revision;
+  const bool is_an_earlier_models = model::is_by_model(last.author) && last.revision < by_model.revision;
   return last.verdict != model::ReviewVerdict::none && !is_an_earlier_models;
 }
 

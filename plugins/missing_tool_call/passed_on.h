@@ -24,8 +24,8 @@ class PassedOn {
   /// on it, or closes the talk on it ("You're all set!"), but no call did. Reads the last messages only.
   void judge(const RunView& run, Verdict& verdict);
 
-  /// "I've transferred you to a human agent": the user wanted to speak to a person, the agent says that it has put him through, or is doing
-  /// so and says goodbye, and no call since could have done it. Reads the last messages only.
+  /// "I've transferred you to a human agent": the user wanted to speak to a person, the agent says that it has put them through, or is
+  /// doing so and says goodbye, and no call since could have done it. Reads the last messages only.
   void judge_handover(const RunView& run, Verdict& verdict);
 
  private:

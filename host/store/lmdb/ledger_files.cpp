@@ -174,7 +174,7 @@ void LedgerLast::take_lines(std::string_view text) {
     noted.tree.size = std::stoull(size);
     std::copy(root.begin(), root.end(), noted.tree.root.begin());
     noted.by_both_keys = signatures == "2";
-    noted.announced = std::stoull(is_number(announced) ? announced : size);  // version 1.0.0 wrote none
+    noted.announced = std::stoull(is_number(announced) ? announced : size);  // a line without it counts as announced
     noted_[origin] = noted;
   }
 }
