@@ -333,7 +333,8 @@ Status CrashNote::watch(const std::filesystem::path& path) {
     ::close(fd);
     return Error{Code::unavailable, cannot_map(path, error), {}, {}};
   }
-  ::madvise(memory, sizeof *fresh, MADV_DONTFORK);  // what a detector's child does there would be taken for this process's calls
+  ::madvise(memory, sizeof *fresh,
+            MADV_DONTFORK);  // a detector's child is not this process; one that returns from its call ends at the fault
   note_fd.store(fd, std::memory_order_release);
   install();
   crash_file.store(static_cast<CrashFile*>(memory), std::memory_order_release);

@@ -1,8 +1,8 @@
 /* Does what the run's userRequestText tells it: "wait PATH" does not return before that file is there, "sleep N" before N seconds have
  * passed, "segv", "abort", "trap", "sys", "usr1", "alarm", "exit", "quick_exit", "_exit", "unhandled" and "overflow" end the process; "log
  * " and "print " before one of these log 30 lines or print one first, "thread " has a thread of its own do it, and "child " a forked
- * process. Any other run gets one finding, "repeats N" after its settings. Its friend zoo_two never obeys, and zoo_many says that it may be
- * called on several threads at once. */
+ * process; that of "child return" returns from the call. Any other run gets one finding, "repeats N" after its settings. Its friend zoo_two
+ * never obeys, and zoo_many says that it may be called on several threads at once. */
 #include <pthread.h>
 #include <runwarden/detector.h>
 #include <signal.h>
@@ -106,6 +106,7 @@ static void obey_elsewhere(const char* what) {
   if (strncmp(what, "thread ", 7) == 0 && pthread_create(&thread, NULL, obey_in_thread, (void*)(what + 7)) == 0) pthread_join(thread, NULL);
   if (strncmp(what, "child ", 6) != 0) return;
   child = fork();
+  if (child == 0 && strcmp(what, "child return") == 0) return;
   if (child == 0) {
     obey(NULL, what + 6);
     _exit(0);

@@ -305,7 +305,7 @@ TEST_F(StuckDetector, KilledOnceDuringARun_ThenStoppedAndKilledAgain_NobodyIsAcc
 }
 
 class ForkedChild : public CrashingDetector {};
-INSTANTIATE_TEST_SUITE_P(Ways, ForkedChild, testing::Values("child segv", "child exit"),
+INSTANTIATE_TEST_SUITE_P(Ways, ForkedChild, testing::Values("child segv", "child exit", "child return"),
                          [](const auto& way) { return way.param.substr(way.param.find(' ') + 1); });
 
 TEST_P(ForkedChild, ThatDies_LeavesNoMarkOfACrash) {
