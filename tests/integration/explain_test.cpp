@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-json failing_run(const std::string& id) {
+json failing_refund(const std::string& id) {
   return {{"runId", id},
           {"userRequestText", "Please refund order 8842."},
           {"success", true},
@@ -50,7 +50,7 @@ class Explain : public testing::Test {
 };
 
 TEST_F(Explain, AStoredRun_ShowsWhatTheDetectorsUnderstood) {
-  post(201, "/v1/ingest/runs", failing_run("r1"));
+  post(201, "/v1/ingest/runs", failing_refund("r1"));
   const json explained = get("/v1/runs/r1/explain");
   EXPECT_EQ(explained["runId"], "r1");
   EXPECT_EQ(explained["state"], "resolved");
@@ -78,7 +78,7 @@ TEST_F(Explain, AStoredRun_ShowsWhatTheDetectorsUnderstood) {
 }
 
 TEST_F(Explain, NothingIsStored_AndTheAnswerStaysTheSame) {
-  post(201, "/v1/ingest/runs", failing_run("r1"));
+  post(201, "/v1/ingest/runs", failing_refund("r1"));
   const json stored = get("/v1/failures");
   const std::string first = service_.get("/v1/runs/r1/explain", key_).body;
   EXPECT_EQ(service_.get("/v1/runs/r1/explain", key_).body, first);
@@ -86,7 +86,7 @@ TEST_F(Explain, NothingIsStored_AndTheAnswerStaysTheSame) {
 }
 
 TEST_F(Explain, IsOfTheOwnTenantOnly) {
-  post(201, "/v1/ingest/runs", failing_run("r1"));
+  post(201, "/v1/ingest/runs", failing_refund("r1"));
   const HttpAnswer foreign = service_.get("/v1/runs/r1/explain", service_.make_key("globex"));
   const HttpAnswer unknown = service_.get("/v1/runs/r2/explain", key_);
   EXPECT_EQ(foreign.status, 404);
@@ -114,7 +114,7 @@ TEST_F(Explain, AnOpenRun_IsJudgedWithTheStepsSoFar) {
 }
 
 TEST_F(Explain, AFormerRevision_IsExplainedAsItWas) {
-  post(201, "/v1/ingest/runs", failing_run("r1"));
+  post(201, "/v1/ingest/runs", failing_refund("r1"));
   post(201, "/v1/ingest/events", {{"runId", "r1"}, {"events", {{{"type", "note"}}}}, {"final", true}});
   EXPECT_EQ(get("/v1/runs/r1/explain")["revision"], 2);
   EXPECT_EQ(get("/v1/runs/r1/explain")["explanation"]["stepCount"], 2);
@@ -127,7 +127,7 @@ struct ExplainRedacted : Explain {
 };
 
 TEST_F(ExplainRedacted, WhatTheRulesOfTodayName_IsInNoExplanation) {
-  json run = failing_run("r1");
+  json run = failing_refund("r1");
   run["userRequestText"] = "Refund zoe.quill@example.org";
   run["outcomeSummary"] = "Your refund has been processed, zoe.quill@example.org.";
   run["steps"][0]["inputSummary"] = R"({"email": "zoe.quill@example.org"})";

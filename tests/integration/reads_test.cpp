@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-std::string failing_run(const std::string& id) {
+std::string failing_refund(const std::string& id) {
   return json{
       {"runId", id},
       {"userRequestText", "Refund order 8842"},
@@ -43,14 +43,14 @@ TEST_F(Reading, AList_IsWalkedByItsCursor_EachRecordOnce) {
   std::set<std::string> wanted;
   for (int i = 0; i < 25; ++i) {
     wanted.insert("r" + std::to_string(i));
-    ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run("r" + std::to_string(i))).status, 201);
+    ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_refund("r" + std::to_string(i))).status, 201);
   }
   std::multiset<std::string> seen;
   std::string cursor;
   for (int page = 0; page < 10; ++page) {
     const json list = get("/v1/runs?limit=10" + (cursor.empty() ? "" : "&cursor=" + cursor));
     for (const json& run : list["items"]) seen.insert(run["runId"]);
-    ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run("new" + std::to_string(page))).status, 201);  // arrives meanwhile
+    ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_refund("new" + std::to_string(page))).status, 201);  // arrives meanwhile
     if (list["nextCursor"].is_null()) break;
     cursor = list["nextCursor"];
   }
@@ -69,7 +69,7 @@ TEST_F(Reading, AList_IsWalkedByItsCursor_EachRecordOnce) {
 }
 
 TEST_F(Reading, Filters) {
-  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run("bad")).status, 201);
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_refund("bad")).status, 201);
   ASSERT_EQ(service_.post("/v1/ingest/runs", key_, R"({"runId":"good"})").status, 201);
   ASSERT_EQ(post("events", {{"runId", "open"}, {"events", json::array()}}).status, 202);
   const auto count = [this](const std::string& query) { return get(query)["items"].size(); };
@@ -135,7 +135,7 @@ TEST_F(Reading, ATag_IsNoneOfAnotherRequest_SoThatItsFaultIsShown) {
 }
 
 TEST_F(Reading, AWindowThatBeginsBehindTheLastFailure_CountsNone) {
-  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run("bad")).status, 201);
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_refund("bad")).status, 201);
   const auto at_ms = parse_time(get("/v1/failures")["items"][0]["detectedAt"].get<std::string>());
   ASSERT_TRUE(at_ms);
   const auto window = [&](std::int64_t from_ms) { return "?from=" + format_time(from_ms) + "&until=" + format_time(*at_ms + 1000); };
@@ -146,7 +146,7 @@ TEST_F(Reading, AWindowThatBeginsBehindTheLastFailure_CountsNone) {
 }
 
 TEST_F(Reading, ATimeline_CountsNothingBesideItsSpan) {
-  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run("bad")).status, 201);
+  ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_refund("bad")).status, 201);
   const auto at_ms = parse_time(get("/v1/failures")["items"][0]["detectedAt"].get<std::string>());
   ASSERT_TRUE(at_ms);
   const auto failures = [&](std::int64_t from_ms, std::int64_t until_ms) {
@@ -161,7 +161,7 @@ TEST_F(Reading, ATimeline_CountsNothingBesideItsSpan) {
 }
 
 TEST_F(Reading, TheFailuresOfOneRun) {
-  for (const char* id : {"first", "a/b c", "last"}) ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_run(id)).status, 201);
+  for (const char* id : {"first", "a/b c", "last"}) ASSERT_EQ(service_.post("/v1/ingest/runs", key_, failing_refund(id)).status, 201);
   const json all = get("/v1/failures");
   const json of_one = get("/v1/failures?runId=a%2Fb%20c");
   ASSERT_EQ(of_one["items"].size(), 1u);
@@ -255,7 +255,7 @@ TEST_F(Reading, TheInvestigation_PointsAtTheChangeBeforeTheRise) {
   json failure;
   for (int i = 0; i < 3; ++i) {
     ::poll(nullptr, 0, 2);  // later than the deploy by the clock's own milliseconds
-    failure = json::parse(service_.post("/v1/ingest/runs", key_, failing_run("f" + std::to_string(i))).body)["failures"][0];
+    failure = json::parse(service_.post("/v1/ingest/runs", key_, failing_refund("f" + std::to_string(i))).body)["failures"][0];
   }
   ASSERT_EQ(post("policies", {{"policy", "late"}, {"content", 1}, {"author", "bob"}, {"at", "2026-01-03T00:00:00Z"}}).status, 201);
 
@@ -281,7 +281,7 @@ TEST_F(Reading, TheInvestigation_PointsAtTheChangeBeforeTheRise) {
 
 TEST_F(Reading, TheInvestigation_SaysWhetherRunsCameBeforeTheSuspectChange) {
   const auto suspect_after = [this](const std::string& run_id) {
-    const json run = json::parse(service_.post("/v1/ingest/runs", key_, failing_run(run_id)).body);
+    const json run = json::parse(service_.post("/v1/ingest/runs", key_, failing_refund(run_id)).body);
     return get("/v1/failures/" + run["failures"][0]["failureId"].get<std::string>() + "/investigation")["suspectChange"];
   };
   ASSERT_EQ(post("changes", {{"kind", "code"}, {"ref", "first"}}).status, 201);
