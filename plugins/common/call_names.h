@@ -36,11 +36,11 @@ struct CallNames {
   NameSet leading_commands;                  // "sudo": stands before the command itself
   NameSet quiet_commands;                    // "mkdir": prints nothing
   NameSet reading_commands;                  // "cat": changes nothing
-  NameSet idle_commands;                     // "pwd": neither changes nor reads anything
+  NameSet idle_commands;                     // "pwd": changes nothing either
   NameSet commanding_programs;               // "git": does what its subcommand says
   NameSet reading_subcommands;               // "status": changes nothing
   NameSet dry_run_options;                   // "--dry-run": makes a command one that changes nothing
-  NameSet writing_options;                   // "-delete": makes a reading command one that changes something
+  NameSet writing_options;                   // "find -delete": changes something, though the program reads
   std::vector<std::string> picture_endings;  // ".png"
   std::vector<std::string> site_endings;     // ".com"
 };

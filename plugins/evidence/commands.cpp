@@ -27,22 +27,32 @@ bool join_words(JsonScanner& cursor, std::string& out) {
   return true;
 }
 
-/// The only text, or list of words, in an object; empty when there is none, or more than one.
-void only_text(std::string_view json, std::string& out) {
+/// The text, or list of words, in an object that is the command: the only one, or that of a member that names a command beside names and
+/// ids, {"host": "build-07", "cmd": "df"}. Empty when there is none, or more than one.
+void only_text(std::string_view json, const CallNames& names, std::string& out) {
   out.clear();
   JsonScanner cursor(json);
   if (cursor.next() != Token::kObject) return;
-  std::string text;
+  std::string text, others;
+  bool named = false;
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
+    const bool names_command = names.command_members.contains(cursor.text());
     const auto value = cursor.next();
     const bool text_value = value == Token::kString;
     if (text_value) unescape(cursor.text(), text);
     const bool list = value == Token::kArray && join_words(cursor, text);
     if (value == Token::kObject || value == Token::kBad || (value == Token::kArray && !list)) return out.clear();
     if (!text_value && !list) continue;
-    if (!out.empty()) return out.clear();
-    out = text;
+    if (out.empty() || names_command) {
+      if (named) return out.clear();
+      others.append(out);
+      out = text;
+      named = names_command;
+    } else {
+      others.append(text);
+    }
   }
+  if (!others.empty() && (!named || others.find_first_of(" \t\n;|&") != std::string::npos)) out.clear();
 }
 
 /// True for "> file"; not for "2>&1" and "2> /dev/null".
@@ -78,6 +88,19 @@ bool is_dry_run(std::string_view command, const CallNames& names) {
   return false;
 }
 
+/// True when an option makes a program that only reads change something: "-i", and in "-i.bak", "-ni", "--in-place=.bak".
+bool writes_by(std::string_view program, std::string_view option, const CallNames& names) {
+  if (!option.starts_with('-')) return false;
+  std::string named(program);
+  const auto is_one = [&](std::string_view text) {
+    named.resize(program.size());
+    return names.writing_options.contains(named.append(" ").append(text));
+  };
+  if (is_one(option.substr(0, option.find('=')))) return true;
+  if (option.starts_with("--")) return false;
+  return std::any_of(option.begin() + 1, option.end(), [&](char letter) { return is_one(std::string("-") + letter); });
+}
+
 /// One command of a pipe or list.
 bool looks(std::string_view command, const CallNames& names) {
   constexpr int kMostNamed = 3;  // "aws s3 ls": the last word that can be the subcommand
@@ -85,7 +108,7 @@ bool looks(std::string_view command, const CallNames& names) {
   if (program.empty()) return true;
   if (names.reading_commands.contains(program) || names.idle_commands.contains(program)) {
     for (auto word = next_word(command); !word.empty(); word = next_word(command)) {
-      if (names.writing_options.contains(word)) return false;
+      if (writes_by(program, word, names)) return false;
     }
     return true;
   }
@@ -100,37 +123,67 @@ bool looks(std::string_view command, const CallNames& names) {
 }
 
 /// The text of the commands in a shell call's arguments, as only_look() takes them; empty for none, and for a script.
-std::string_view commands_in(std::string_view arguments, std::string& buffer) {
+std::string_view commands_in(std::string_view arguments, const CallNames& names, std::string& buffer) {
   arguments = trim(arguments);
   if (looks_like_json(arguments)) {
-    only_text(arguments, buffer);
+    only_text(arguments, names, buffer);
     arguments = trim(buffer);
   }
   return arguments.size() > kLongest ? std::string_view{} : arguments;
 }
 
+/// Follows the quotes of a shell.
+class Quotes {
+ public:
+  /// Takes the next character. True when it stands outside of quotes and for itself.
+  bool bare(char c) {
+    if (escaped_) return escaped_ = false;
+    if (c == '\\' && open_ != '\'') {
+      escaped_ = true;
+    } else if (open_ != 0) {
+      if (c == open_) open_ = 0;
+    } else if (c == '"' || c == '\'') {
+      open_ = c;
+    } else {
+      return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool open() const { return open_ != 0; }
+
+ private:
+  char open_ = 0;
+  bool escaped_ = false;
+};
+
 /// Passes on each command of a pipe or list until one is refused. False when one was.
 template <class Take>
 bool each_command(std::string_view text, Take take) {
   constexpr std::string_view kBetween = ";|&\n";
-  while (!text.empty()) {
-    auto end = text.find_first_of(kBetween);
-    // "2>&1" ends no command.
-    while (end != std::string_view::npos && end > 0 && text[end] == '&' && text[end - 1] == '>')
-      end = text.find_first_of(kBetween, end + 1);
-    if (!take(text.substr(0, end))) return false;
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  Quotes quotes;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (!quotes.bare(text[at]) || kBetween.find(text[at]) == std::string_view::npos) continue;
+    if (text[at] == '&' && at > 0 && text[at - 1] == '>') continue;  // "2>&1" ends no command
+    if (!take(text.substr(begin, at - begin))) return false;
+    begin = at + 1;
   }
-  return true;
+  return begin == text.size() || take(text.substr(begin));
+}
+
+/// True for a text that may hide commands in a quote that is not closed, or runs others within one.
+bool hides_commands(std::string_view text) {
+  Quotes quotes;
+  for (const char c : text) quotes.bare(c);
+  return quotes.open() || text.find('`') != std::string_view::npos || text.find("$(") != std::string_view::npos;
 }
 
 }  // namespace
 
 bool only_look(std::string_view arguments, const CallNames& names) {
   std::string buffer;
-  const auto text = commands_in(arguments, buffer);
-  if (text.empty() || text.find('`') != std::string_view::npos || text.find("$(") != std::string_view::npos || writes_file(text))
-    return false;
+  const auto text = commands_in(arguments, names, buffer);
+  if (text.empty() || hides_commands(text) || writes_file(text)) return false;
   return each_command(text, [&](std::string_view command) { return looks(command, names); });
 }
 
@@ -138,7 +191,7 @@ void collect_changing_commands(std::string_view arguments, const CallNames& name
   constexpr std::size_t kMost = 8, kOption = 2;
   out.clear();
   std::string buffer;
-  each_command(commands_in(arguments, buffer), [&](std::string_view command) {
+  each_command(commands_in(arguments, names, buffer), [&](std::string_view command) {
     if (looks(command, names)) return true;
     const auto program = next_program(command, names);
     if (!names.commanding_programs.contains(program)) return true;
@@ -157,7 +210,7 @@ bool complains(std::string_view arguments, std::string_view output, const CallNa
   const auto colon = line.find(": ");
   if (colon == std::string_view::npos || !names.quiet_commands.contains(line.substr(0, colon))) return false;
   std::string buffer;
-  return !each_command(commands_in(arguments, buffer), [&](std::string_view command) {
+  return !each_command(commands_in(arguments, names, buffer), [&](std::string_view command) {
     return looks(command, names) || next_program(command, names) != line.substr(0, colon);
   });
 }

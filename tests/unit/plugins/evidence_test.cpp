@@ -839,15 +839,52 @@ TEST(CallEntity, IsNamedWithBlanksInIt) {
 
 TEST(Commands, OnlyLook) {
   const auto& names = CallNames::shipped();
-  for (const auto* command : {"git status", "cd src && ls -la", "cat a.txt | grep -n x | head -5", "/usr/bin/git log --oneline 2>/dev/null",
-                              "aws s3 ls", "kubectl -n dev get pods 2>&1", R"({"command":"systemctl status nginx","timeout":30})",
-                              R"({"cmd":"ls\npwd"})", R"({"command":["ls","-la"]})",
-                              R"({"command":["bash","-lc","git status && git diff"],"timeout":10})", "for f in a b; do cat $f; done"}) {
+  for (const auto* command : {"git status",
+                              "cd src && ls -la",
+                              "cat a.txt | grep -n x | head -5",
+                              "/usr/bin/git log --oneline 2>/dev/null",
+                              "aws s3 ls",
+                              "kubectl -n dev get pods 2>&1",
+                              R"({"command":"systemctl status nginx","timeout":30})",
+                              R"({"cmd":"ls\npwd"})",
+                              R"({"host":"quay-07","cmd":"df -h /var"})",
+                              R"({"cmd":"uptime","host":"quay-07"})",
+                              R"({"command":["ls","-la"]})",
+                              R"({"command":["bash","-lc","git status && git diff"],"timeout":10})",
+                              "for f in a b; do cat $f; done",
+                              "cat tides.conf | grep -i mem",
+                              "journalctl -u tides -n 5 --no-pager",
+                              "grep -E 'ebb|flow;' log | sort -u",
+                              "sed -n '10,20p' tides.py",
+                              "awk '{print $2}' log",
+                              "grep -c \"a\\\"b|c\" log",
+                              "curl -s http://tides.test/v1/ebb"}) {
     EXPECT_TRUE(only_look(command, names)) << command;
   }
-  for (const auto* command : {"git push", "ls > files.txt", "rm -r build", "cat $(make list)", "ls; reboot", "find . -name '*.o' -delete",
-                              "sed -i s/a/b/ x", "python3 a.py", "", "{}", R"({"command":"ls","script":"rm a"})",
-                              R"({"command":["bash","-lc","git push"]})", R"({"command":[1]})", "git stash", "git"}) {
+  for (const auto* command : {"git push",
+                              "ls > files.txt",
+                              "rm -r build",
+                              "cat $(make list)",
+                              "ls; reboot",
+                              "find . -name '*.o' -delete",
+                              "sed -i s/a/b/ x",
+                              "sed -i.bak s/a/b/ x",
+                              "sed -ni p x",
+                              "sed --in-place=.bak s/a/b/ x",
+                              "sort -o x x",
+                              "curl -XPOST http://tides.test",
+                              "curl --data=x http://tides.test",
+                              "echo it's fine; rm x",
+                              "python3 a.py",
+                              "",
+                              "{}",
+                              R"({"command":"ls","script":"rm a"})",
+                              R"({"script":"rm a","command":"ls"})",
+                              R"({"host":"quay-07","text":"ls"})",
+                              R"({"command":["bash","-lc","git push"]})",
+                              R"({"command":[1]})",
+                              "git stash",
+                              "git"}) {
     EXPECT_FALSE(only_look(command, names)) << command;
   }
   EXPECT_TRUE(only_look("kubectl apply -f tide.yaml --dry-run=server", names));
