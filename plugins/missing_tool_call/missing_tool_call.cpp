@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "common/json_scan.h"
 #include "common/shared_rules.h"
@@ -598,8 +599,46 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
   if (rules_.other_tools && verdict.findings.empty()) unreached_.judge(run, verdict);
   if (rules_.any_action && rules_.other_tools && verdict.findings.empty()) learned_.judge(run, verdict);
   if (rules_.any_action && rules_.other_tools && verdict.findings.empty()) weighed_.judge(run, verdict);
+  drop_done_by_user(run, verdict);
   if (run.explanation != nullptr) explain(run);
   return verdict;
+}
+
+/// Drops what the final message only repeats: "Cancel my class", "I've cancelled it in the app", "Good, it's cancelled then".
+void MissingToolCall::drop_done_by_user(const RunView& run, Verdict& verdict) {
+  if (verdict.findings.empty()) return;
+  const auto message = find_final_message(run, rules_.lexicon, scene_.reading);
+  const auto group_of = [&](std::uint16_t verb) { return rules_.lexicon.verb(verb).group; };
+  std::set<std::uint16_t> claimed;
+  for (const auto& claim : scene_.reading.claims) {
+    if (claim.verb != kNoVerb && !claim.finding) claimed.insert(group_of(claim.verb));
+  }
+  if (!message.found || claimed.empty()) return;
+  // From the last turn back: what was asked for since, or along with it, was wanted all the same.
+  std::set<std::uint16_t> asked;
+  std::set<std::uint32_t> of_user;  // sentences
+  for (auto i = std::min(message.place, run.steps.size()); i-- > 0 && !claimed.empty();) {
+    if (run.steps[i].kind != Kind::kUser) continue;
+    run.pace(run.steps[i].said().size());
+    read(run.steps[i].said(), rules_.lexicon, scene_.reading);
+    for (const auto& word : scene_.reading.words) {
+      const bool verb = word.entry != nullptr && word.entry->verb != kNoVerb;
+      if (verb && (word.entry->forms & (kFormBase | kFormDone)) == kFormBase) asked.insert(group_of(word.entry->verb));
+    }
+    of_user.clear();
+    for (const auto& told : scene_.reading.claims) {
+      if (told.by_agent) of_user.insert(told.sentence);
+    }
+    // "I've sent it and booked the room": of the second deed, too.
+    for (const auto& told : scene_.reading.claims) {
+      if (told.verb != kNoVerb && of_user.contains(told.sentence) && !asked.contains(group_of(told.verb)))
+        claimed.erase(group_of(told.verb));
+    }
+  }
+  if (!claimed.empty()) return;
+  const auto step = verdict.findings.front().primary_step;
+  verdict.findings.clear();
+  verdict.suppress("done_by_user", step, "the user tells having done what the final message reports");
 }
 
 void MissingToolCall::judge(const RunView& run, Verdict& verdict) {

@@ -76,6 +76,7 @@ class MissingToolCall {
   void judge_last_words(const RunView& run, Verdict& verdict);
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
   void judge(const RunView& run, Verdict& verdict);
+  void drop_done_by_user(const RunView& run, Verdict& verdict);
   void explain(const RunView& run);
 
   std::shared_ptr<const DeedRules> rules_held_;
