@@ -75,7 +75,7 @@ void ExpensiveLoop::collect(const RunView& run) {
     call.step = i;
     call.known = !step.name.empty() && present(step.input);
     call.failed = step.outcome == Outcome::kFailed;
-    call.reads = is_read_tool(step.name, content_.tools) || only_looks_for(step);
+    call.reads = is_read_tool(step.name, content_.tools) || ends_in_look_up(step.name) || only_looks_for(step);
     call.tool = hash_bytes(step.name);
     call.user_turns = user_turns;
     call.writes = writes;
@@ -86,6 +86,13 @@ void ExpensiveLoop::collect(const RunView& run) {
   touches_.clear();
   touches_made_ = new_work_made_ = false;
   key_calls(run);
+}
+
+/// True for a tool that says behind a thing that it looks it up: "inventory_lookup".
+bool ExpensiveLoop::ends_in_look_up(std::string_view tool) {
+  split_tool_name(base_name(tool), name_words_);
+  return name_words_.size() > 1 && is_read_tool(name_words_.back(), content_.tools) &&
+         std::none_of(name_words_.begin(), name_words_.end(), [&](const auto& word) { return among(word, content_.tools.changing_words); });
 }
 
 /// True for a call of any tool whose only arguments are what to look for.

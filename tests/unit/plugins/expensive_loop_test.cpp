@@ -23,6 +23,21 @@ RunBuilder searches(int count) {
   return run;
 }
 
+TEST(ExpensiveLoop, WhyAndHowMuchALookUpAsks_MakesNoOtherCall) {
+  RunBuilder named;
+  named.failed("mooring_lookup", R"({"berth":"N-2"})", "connection reset")
+      .failed("mooring_lookup", R"({"berth":"N-2","reason":"again"})", "connection reset");
+  EXPECT_EQ(judge(named.failed("mooring_lookup", R"({"berth":"N-2","reason":"once more"})", "connection reset")).findings.size(), 1u);
+  RunBuilder fetched;
+  fetched.tool("fetch", R"({"url":"https://quay.test"})", "<div></div>")
+      .tool("fetch", R"({"url":"https://quay.test","max_length":9000})", "<div></div>");
+  EXPECT_EQ(judge(fetched.tool("fetch", R"({"url":"https://quay.test","max_length":50000})", "<div></div>")).findings.size(), 1u);
+  RunBuilder changed;
+  for (const auto* reason : {"", "again", "once more"})
+    changed.tool("mark_mooring_lookup", std::string(R"({"berth":"N-2","reason":")") + reason + "\"}", "ok");
+  EXPECT_TRUE(judge(changed).findings.empty());
+}
+
 TEST(ExpensiveLoop, PublishedExample_FiresWithThePublishedWords) {
   const auto verdict = judge(searches(3).cost(0.90));
   ASSERT_EQ(verdict.findings.size(), 1u);
