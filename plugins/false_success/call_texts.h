@@ -37,12 +37,14 @@ inline void read_names(std::string text, const Lexicon& lexicon, Reading& out) {
                       [&](const auto& name) { return input.find(name) != std::string_view::npos; });
 }
 
-/// True when a negation comes shortly before a word with no claim in between: "... and no boats of that size".
+/// True when a negation comes shortly before a word in its clause, with no claim in between: "... and no boats of that size". Not in "there
+/// was no berth, so I moored".
 [[nodiscard]] inline bool negated_before(const Reading& reading, const Sentence& sentence, std::uint32_t at) {
   constexpr std::uint32_t kReach = 4;
   for (auto i = at; i > sentence.begin && at - i < kReach; --i) {
     const auto& word = reading.words[i - 1];
     if (has(word.cues, kCueNegation)) return true;
+    if (has(word.cues, kCueConjunction) && word.before != Break::kNone) return false;
     if (std::any_of(reading.claims.begin(), reading.claims.end(), [&](const Claim& claim) { return claim.word == i - 1; })) return false;
   }
   return false;

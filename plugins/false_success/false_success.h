@@ -124,7 +124,7 @@ class FalseSuccess {
   MessageClaims claims_{rules_, scene_, outcomes_};
   MadeGood made_good_{rules_, scene_, outcomes_, claims_};
   PassedOver passed_over_{rules_, scene_, outcomes_, claims_, made_good_};
-  UnsupportedAnswer unsupported_{rules_, scene_, outcomes_, claims_, passed_over_};
+  UnsupportedAnswer unsupported_{rules_, scene_, outcomes_, claims_, made_good_, passed_over_};
   ToldFailures told_failures_{rules_, scene_, outcomes_};
   Measures measures_;
   Measures shared_;                  // the measures of shared words that were read last

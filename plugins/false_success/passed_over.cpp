@@ -50,6 +50,46 @@ bool PassedOver::tells_of_undone(const StepView& step) {
   });
 }
 
+/// True when the claims name things of other calls of the tool, and the message speaks of this one's only beside them: "T-1 and T-3 are
+/// cancelled. T-2 stays as it is".
+bool PassedOver::told_apart(const RunView& run, const StepView& step) {
+  constexpr std::size_t kMostWords = 2000, kMostCalls = 16;
+  const auto& reading = scene_.reading;
+  if (reading.words.size() > kMostWords) return false;
+  std::vector<std::string_view> parts;  // of a value
+  const auto names = [&](const Sentence& sentence) {
+    const auto end = reading.words.begin() + sentence.end;
+    return std::search(reading.words.begin() + sentence.begin, end, parts.begin(), parts.end(),
+                       [](const ReadWord& word, std::string_view part) { return word.text == part; }) != end;
+  };
+  const auto claims = [&](const Sentence& sentence) {
+    const auto number = static_cast<std::uint32_t>(&sentence - reading.sentences.data());
+    return std::any_of(reading.claims.begin(), reading.claims.end(),
+                       [&](const Claim& claim) { return claim.sentence == number && !claim.finding; });
+  };
+  const auto named = [&](const StepView& call, bool in_claim) {
+    collect_values(call.input, rules_.content.tools.calls, scene_.values);
+    std::size_t tried = 0;
+    return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
+      if (std::none_of(value.text.begin(), value.text.end(), is_digit) || value.text.size() > kLongestValue) return false;
+      if ((&call == &step && scene_.done_values.contains(value.normal)) || ++tried > kMostValues) return false;
+      fold(value.text, scene_.folded);
+      parts.clear();
+      WordCursor cursor(scene_.folded);
+      for (RawWord word; cursor.next(word);) parts.push_back(word.text);
+      return !parts.empty() && std::any_of(reading.sentences.begin(), reading.sentences.end(),
+                                           [&](const Sentence& sentence) { return claims(sentence) == in_claim && names(sentence); });
+    });
+  };
+  if (!named(step, false) || named(step, true)) return false;
+  std::size_t calls = 0;
+  return std::any_of(run.steps.begin(), run.steps.end(), [&](const StepView& other) {
+    const auto at = static_cast<std::size_t>(&other - run.steps.data());
+    const bool done = other.kind == Kind::kTool && other.name == step.name && scene_.failures[at] == Failure::kNone;
+    return done && calls++ < kMostCalls && named(other, true);
+  });
+}
+
 /// True when the arguments of another call repeat one of the first values.
 bool PassedOver::names_any_of(std::string_view input, const std::vector<CallValue>& values) {
   const auto first = values.begin() + std::min(std::ssize(values), static_cast<std::ptrdiff_t>(kMostValues));
@@ -302,7 +342,7 @@ double PassedOver::passed_over(const RunView& run, const FailedStep& failed, con
     if (other.any_purpose && (!other.unknown || later.name == step.name) && !elsewhere) return kUntold;
   }
   if (made_good_.says_already(step) || claims_.tells_failure(run, step) || claims_.has_word_of_reason(run, step) ||
-      made_good_.went_through_later(run, failed))
+      made_good_.went_through_later(run, failed) || told_apart(run, step))
     return kUntold;
   claims_.index_told();
   const bool of_all = !negates_anything(scene_.reading) && tells_of_all(run, step);
@@ -433,6 +473,10 @@ void PassedOver::find_stated_value(const RunView& run, const FinalMessage& messa
   constexpr double kStated = 0.65;
   const auto end = std::min(message.place, run.steps.size());
   if (negates_anything(scene_.reading) || !scene_.reading.understood(message.text)) return;
+  // "At 19:30 all is taken. 18:00 would be free: which shall I take?"
+  const auto& sentences = scene_.reading.sentences;
+  if (scene_.reading.claims.empty() && std::any_of(sentences.begin(), sentences.end(), [](const Sentence& one) { return one.question; }))
+    return;
   std::size_t looked = 0;
   std::vector<Fact> given;
   for (auto failed = scene_.failed.rbegin(); failed != scene_.failed.rend() && looked < kMostOpen; ++failed) {
@@ -847,8 +891,10 @@ bool PassedOver::tells_plain_trouble() const {
       const auto& word = output.words[i];
       if (!has(word.cues, kTold)) continue;
       const auto* end = word.text.data() + word.text.size();
-      const bool label = end < output.folded.data() + output.folded.size() && *end == ':';
-      const bool none = follows(sentence, i, kCueNegation) || (i > sentence.begin && output.words[i - 1].text == "0");
+      const bool followed = end < output.folded.data() + output.folded.size();
+      const bool label = followed && *end == ':';
+      const bool zero = followed && *end == '=' && i + 1 < sentence.end && output.words[i + 1].text == "0";  // "skipped=0"
+      const bool none = zero || follows(sentence, i, kCueNegation) || (i > sentence.begin && output.words[i - 1].text == "0");
       const bool possible = follows(sentence, follows(sentence, i, kCuePassive) ? i - 1 : i, kCueModal);
       if (!label && !none && !possible) return true;
     }
@@ -914,6 +960,21 @@ bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
   return tells_plain_trouble() && !reports_deed(step) && may_be_deed(step) && !read_parts(step, parts) && !shows_again(run, at);
 }
 
+/// True when the run's last call most likely changed nothing of what it was to change, and the message in scene_.reading claims something,
+/// or states something of what only this call was about, without an exception.
+bool PassedOver::ends_undone(const RunView& run, std::size_t at) {
+  constexpr double kLikely = 0.55;
+  const auto is_call = [](const StepView& later) { return later.kind == Kind::kTool; };
+  if (std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1, run.steps.end(), is_call)) return false;
+  const auto contrasts = [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); };
+  if (std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), contrasts)) return false;
+  const bool told = has(scene_.scratch.cues, kCueTrouble | kCueAdmission);
+  if (!told || reports_deed(run.steps[at]) || shows_again(run, at) || outcomes_.undone(run, at) < kLikely) return false;
+  claims_.index_told();
+  return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [](const Claim& claim) { return !claim.finding; }) ||
+         tells_of_undone(run.steps[at]);
+}
+
 void PassedOver::find_untold_trouble(const RunView& run, const FinalMessage& message, Verdict& verdict) {
   constexpr double kTrouble = 0.2, kUndone = 0.65, kPassed = 0.65;
   const auto step = rules_.soft_failures ? last_trouble(run) : kNoStep;
@@ -928,7 +989,7 @@ void PassedOver::find_untold_trouble(const RunView& run, const FinalMessage& mes
     verdict.fire(outcomes_.finding(run, {step, Failure::kSoft, false}, message), kUndone);
     return;
   }
-  const double sure = passes_over_trouble(run, step) ? kPassed : kTrouble;
+  const double sure = passes_over_trouble(run, step) || (!open && ends_undone(run, step)) ? kPassed : kTrouble;
   const FiringLine::Doubt doubt{"untold_trouble", step, "this call's output mentions a problem, and the final message does not"};
   if (!rules_.line.fires(sure, doubt, verdict)) return;
   scene_.flag_only = false;

@@ -71,6 +71,7 @@ class PassedOver {
 
   [[nodiscard]] bool is_missed(const RunView& run, const StepView& step, const FinalMessage& message);
   [[nodiscard]] bool tells_of_undone(const StepView& step);
+  [[nodiscard]] bool told_apart(const RunView& run, const StepView& step);
   [[nodiscard]] bool names_any_of(std::string_view input, const std::vector<CallValue>& values);
   [[nodiscard]] bool named_by_done(const RunView& run, std::string_view word) const;
   [[nodiscard]] bool alone_to_change(const RunView& run, const StepView& step);
@@ -99,6 +100,7 @@ class PassedOver {
   [[nodiscard]] bool tells_plain_trouble() const;
   [[nodiscard]] bool reports_deed(const StepView& step);
   [[nodiscard]] bool shows_again(const RunView& run, std::size_t at);
+  [[nodiscard]] bool ends_undone(const RunView& run, std::size_t at);
   [[nodiscard]] bool passes_over_trouble(const RunView& run, std::size_t at);
   [[nodiscard]] bool reports_undone(const RunView& run, std::size_t at) const;
   [[nodiscard]] bool only_repeats(std::string_view input);

@@ -236,6 +236,10 @@ void UnsupportedAnswer::find_unsupported_answer(const RunView& run, const FinalM
                                 "the answer's statements may come from a source other than the failed call"};
   const auto& tool = scene_.recovery.meaning(run.steps[gap->step].name);
   if (tool.meaningless) return;
+  if (rules_.admission && made_good_.user_was_told(run, gap->step)) {
+    verdict.suppress("admission", gap->step, "the user was told that this call failed, and went on to something else");
+    return;
+  }
   if (rules_.admission && draws_on_own_knowledge(run, gap->step, message)) {
     verdict.suppress("admission", gap->step, "the agent says that it answers from what it knows");
     return;

@@ -9,6 +9,7 @@
 #include "evidence/unheard.h"
 #include "false_success/call_outcomes.h"
 #include "false_success/failure_scene.h"
+#include "false_success/made_good.h"
 #include "false_success/message_claims.h"
 #include "false_success/passed_over.h"
 
@@ -17,11 +18,13 @@ namespace runwarden::plugins {
 /// Finds answers for which no call gave a source.
 class UnsupportedAnswer {
  public:
-  UnsupportedAnswer(const FailureRules& rules, FailureScene& scene, CallOutcomes& outcomes, MessageClaims& claims, PassedOver& passed_over)
+  UnsupportedAnswer(const FailureRules& rules, FailureScene& scene, CallOutcomes& outcomes, MessageClaims& claims, MadeGood& made_good,
+                    PassedOver& passed_over)
       : rules_(rules),
         scene_(scene),
         outcomes_(outcomes),
         claims_(claims),
+        made_good_(made_good),
         passed_over_(passed_over),
         disclaimers_(rules.disclaimers),
         support_(rules.lexicon) {}
@@ -64,6 +67,7 @@ class UnsupportedAnswer {
   FailureScene& scene_;
   CallOutcomes& outcomes_;
   MessageClaims& claims_;
+  MadeGood& made_good_;
   PassedOver& passed_over_;
   Disclaimers disclaimers_;
   Unheard unheard_;
