@@ -43,6 +43,11 @@ bool negates(const Reading& out, const ReadWord& word) {
   return has(word.cues, kCueNegation) || ends_like(word.text, out.lexicon->negation_endings);
 }
 
+bool has_claim(const Reading& reading, std::size_t sentence) {
+  return std::any_of(reading.claims.begin(), reading.claims.end(),
+                     [&](const Claim& claim) { return claim.sentence == sentence && !claim.finding; });
+}
+
 bool negates_anything(const Reading& reading) {
   return std::any_of(reading.words.begin(), reading.words.end(), [&](const ReadWord& word) { return negates(reading, word); });
 }

@@ -123,6 +123,8 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 
 /// True for a word that is a negation or has a negative ending.
 [[nodiscard]] bool negates(const Reading& reading, const ReadWord& word);
+/// True when a sentence, by its number, has a claim other than a finding.
+[[nodiscard]] bool has_claim(const Reading& reading, std::size_t sentence);
 
 /// True when the text, or one sentence of it, contains a negation.
 [[nodiscard]] bool negates_anything(const Reading& reading);

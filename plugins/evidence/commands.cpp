@@ -30,11 +30,12 @@ bool join_words(JsonScanner& cursor, std::string& out) {
 /// The text, or list of words, in an object that is the command: the only one, or that of a member that names a command beside names and
 /// ids, {"host": "build-07", "cmd": "df"}. Empty when there is none, or more than one.
 void only_text(std::string_view json, const CallNames& names, std::string& out) {
+  constexpr std::string_view kInCommands = " \t\n;|&";
   out.clear();
   JsonScanner cursor(json);
   if (cursor.next() != Token::kObject) return;
-  std::string text, others;
-  bool named = false;
+  std::string text;
+  bool named = false, alone = true;
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
     const bool names_command = names.command_members.contains(cursor.text());
     const auto value = cursor.next();
@@ -43,16 +44,20 @@ void only_text(std::string_view json, const CallNames& names, std::string& out) 
     const bool list = value == Token::kArray && join_words(cursor, text);
     if (value == Token::kObject || value == Token::kBad || (value == Token::kArray && !list)) return out.clear();
     if (!text_value && !list) continue;
-    if (out.empty() || names_command) {
-      if (named) return out.clear();
-      others.append(out);
-      out = text;
+    if (out.empty()) {
+      out.swap(text);
       named = names_command;
-    } else {
-      others.append(text);
+      continue;
     }
+    alone = false;
+    if (names_command) {
+      if (named) return out.clear();
+      named = true;
+      out.swap(text);
+    }
+    if (text.find_first_of(kInCommands) != std::string::npos) return out.clear();
   }
-  if (!others.empty() && (!named || others.find_first_of(" \t\n;|&") != std::string::npos)) out.clear();
+  if (!alone && !named) out.clear();
 }
 
 /// True for "> file"; not for "2>&1" and "2> /dev/null".

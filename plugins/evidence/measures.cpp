@@ -194,14 +194,10 @@ void measure_message(const Reading& reading, std::string_view prefix, Measures& 
   for (const auto& [name, cue] : kCues) out.add_flag(named(name), has(reading.cues, cue));
   out.add_flag(named("asks"), reading.ends_in_question());
   out.add_flag(named("denies"), reading.denies);
-  const auto claims_in = [&](std::uint32_t sentence) {
-    return std::any_of(reading.claims.begin(), reading.claims.end(),
-                       [&](const Claim& claim) { return claim.sentence == sentence && !claim.finding; });
-  };
   constexpr std::uint32_t kBrief = 2, kLong = 8;  // sentences
   const auto count = static_cast<std::uint32_t>(reading.sentences.size());
-  out.add_flag(named("opens_with_claim"), count > 0 && claims_in(0));
-  out.add_flag(named("closes_with_claim"), count > 0 && claims_in(count - 1));
+  out.add_flag(named("opens_with_claim"), count > 0 && has_claim(reading, 0));
+  out.add_flag(named("closes_with_claim"), count > 0 && has_claim(reading, count - 1));
   out.add_flag(named("opens_with_denial"), count > 0 && negates_anything(reading, reading.sentences.front()));
   out.add_flag(named("brief"), count <= kBrief);
   out.add_flag(named("long"), count > kLong);

@@ -75,7 +75,7 @@ void ExpensiveLoop::collect(const RunView& run) {
     call.step = i;
     call.known = !step.name.empty() && present(step.input);
     call.failed = step.outcome == Outcome::kFailed;
-    call.reads = is_read_tool(step.name, content_.tools) || ends_in_look_up(step.name) || only_looks_for(step);
+    call.reads = is_read_tool(step.name, content_.tools) || names_only_look_up(step.name) || only_looks_for(step);
     call.tool = hash_bytes(step.name);
     call.user_turns = user_turns;
     call.writes = writes;
@@ -88,11 +88,11 @@ void ExpensiveLoop::collect(const RunView& run) {
   key_calls(run);
 }
 
-/// True for a tool that says behind a thing that it looks it up: "inventory_lookup".
-bool ExpensiveLoop::ends_in_look_up(std::string_view tool) {
-  split_tool_name(base_name(tool), name_words_);
-  return name_words_.size() > 1 && is_read_tool(name_words_.back(), content_.tools) &&
-         std::none_of(name_words_.begin(), name_words_.end(), [&](const auto& word) { return among(word, content_.tools.changing_words); });
+/// True for a tool whose name tells of a look-up and of nothing else: "inventory_lookup".
+bool ExpensiveLoop::names_only_look_up(std::string_view tool) const {
+  const auto& words = content_.tools;
+  return names_look_up(tool, words) && !names_any(tool, words.changing_words) && !names_any(tool, words.query_words) &&
+         !is_any_purpose_tool(tool, content_);
 }
 
 /// True for a call of any tool whose only arguments are what to look for.

@@ -78,7 +78,7 @@ class ExpensiveLoop {
   };
 
   void collect(const RunView& run);
-  [[nodiscard]] bool ends_in_look_up(std::string_view tool);
+  [[nodiscard]] bool names_only_look_up(std::string_view tool) const;
   [[nodiscard]] bool only_looks_for(const StepView& step);
   [[nodiscard]] bool pauses_between(const RunView& run, std::size_t at) const;
   [[nodiscard]] std::uint64_t input_hash(const Call& call, const StepView& step) const;
@@ -128,7 +128,6 @@ class ExpensiveLoop {
   HashSet done_;  // keys of successful calls that may have changed something
   bool new_work_made_ = false;
   std::vector<CallValue> values_;
-  std::vector<std::string> name_words_;
   std::vector<CallValue> changed_;
   std::vector<std::int64_t> repeats_;  // of each finding, in the order in which they were found
   std::string masked_;

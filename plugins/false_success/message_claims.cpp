@@ -169,9 +169,7 @@ bool MessageClaims::tells_undone_value(const StepView& step) {
       continue;
     fold(value.text.substr(std::min(value.text.find_first_not_of("#$"), value.text.size())), scene_.folded);
     for (const auto& sentence : scene_.reading.sentences) {
-      const auto number = static_cast<std::uint32_t>(&sentence - scene_.reading.sentences.data());
-      const bool claims = std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(),
-                                      [&](const Claim& claim) { return claim.sentence == number && !claim.finding; });
+      const bool claims = has_claim(scene_.reading, static_cast<std::size_t>(&sentence - scene_.reading.sentences.data()));
       if (!negates_anything(scene_.reading, sentence)) continue;
       for (auto i = sentence.begin; i < sentence.end; ++i) {
         if (scene_.reading.words[i].text == scene_.folded && (!claims || negated_before(scene_.reading, sentence, i))) return true;

@@ -53,32 +53,14 @@ bool PassedOver::tells_of_undone(const StepView& step) {
 /// True when the claims name things of other calls of the tool, and the message speaks of this one's only beside them: "T-1 and T-3 are
 /// cancelled. T-2 stays as it is".
 bool PassedOver::told_apart(const RunView& run, const StepView& step) {
-  constexpr std::size_t kMostWords = 2000, kMostCalls = 16;
-  const auto& reading = scene_.reading;
-  if (reading.words.size() > kMostWords) return false;
-  std::vector<std::string_view> parts;  // of a value
-  const auto names = [&](const Sentence& sentence) {
-    const auto end = reading.words.begin() + sentence.end;
-    return std::search(reading.words.begin() + sentence.begin, end, parts.begin(), parts.end(),
-                       [](const ReadWord& word, std::string_view part) { return word.text == part; }) != end;
-  };
-  const auto claims = [&](const Sentence& sentence) {
-    const auto number = static_cast<std::uint32_t>(&sentence - reading.sentences.data());
-    return std::any_of(reading.claims.begin(), reading.claims.end(),
-                       [&](const Claim& claim) { return claim.sentence == number && !claim.finding; });
-  };
-  const auto named = [&](const StepView& call, bool in_claim) {
+  constexpr std::size_t kMostCalls = 16;
+  const auto named = [&](const StepView& call, bool in_claims) {
     collect_values(call.input, rules_.content.tools.calls, scene_.values);
     std::size_t tried = 0;
     return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
       if (std::none_of(value.text.begin(), value.text.end(), is_digit) || value.text.size() > kLongestValue) return false;
       if ((&call == &step && scene_.done_values.contains(value.normal)) || ++tried > kMostValues) return false;
-      fold(value.text, scene_.folded);
-      parts.clear();
-      WordCursor cursor(scene_.folded);
-      for (RawWord word; cursor.next(word);) parts.push_back(word.text);
-      return !parts.empty() && std::any_of(reading.sentences.begin(), reading.sentences.end(),
-                                           [&](const Sentence& sentence) { return claims(sentence) == in_claim && names(sentence); });
+      return claims_.mentioned(value.text, in_claims);
     });
   };
   if (!named(step, false) || named(step, true)) return false;
@@ -946,6 +928,12 @@ bool PassedOver::shows_again(const RunView& run, std::size_t at) {
   return false;
 }
 
+/// True when the message in scene_.reading makes an exception: "but", "except".
+bool PassedOver::contrasts() const {
+  return std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(),
+                     [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); });
+}
+
 /// True when the output in scene_.scratch, of the tool's last call, plainly tells of trouble with a deed, and the message in scene_.reading
 /// makes no exception.
 bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
@@ -954,8 +942,7 @@ bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
   const auto again = [&](const StepView& later) { return later.kind == Kind::kTool && later.name == step.name; };
   if (std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1, run.steps.end(), again)) return false;
   if (scene_.reading.denies || has(scene_.reading.cues, kOpen) || !claims_before_denying(scene_.reading)) return false;
-  const auto contrasts = [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); };
-  if (std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), contrasts)) return false;
+  if (contrasts()) return false;
   Parts parts;
   return tells_plain_trouble() && !reports_deed(step) && may_be_deed(step) && !read_parts(step, parts) && !shows_again(run, at);
 }
@@ -966,8 +953,7 @@ bool PassedOver::ends_undone(const RunView& run, std::size_t at) {
   constexpr double kLikely = 0.55;
   const auto is_call = [](const StepView& later) { return later.kind == Kind::kTool; };
   if (std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1, run.steps.end(), is_call)) return false;
-  const auto contrasts = [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); };
-  if (std::any_of(scene_.reading.words.begin(), scene_.reading.words.end(), contrasts)) return false;
+  if (contrasts()) return false;
   const bool told = has(scene_.scratch.cues, kCueTrouble | kCueAdmission);
   if (!told || reports_deed(run.steps[at]) || shows_again(run, at) || outcomes_.undone(run, at) < kLikely) return false;
   claims_.index_told();

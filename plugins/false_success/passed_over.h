@@ -100,6 +100,7 @@ class PassedOver {
   [[nodiscard]] bool tells_plain_trouble() const;
   [[nodiscard]] bool reports_deed(const StepView& step);
   [[nodiscard]] bool shows_again(const RunView& run, std::size_t at);
+  [[nodiscard]] bool contrasts() const;
   [[nodiscard]] bool ends_undone(const RunView& run, std::size_t at);
   [[nodiscard]] bool passes_over_trouble(const RunView& run, std::size_t at);
   [[nodiscard]] bool reports_undone(const RunView& run, std::size_t at) const;

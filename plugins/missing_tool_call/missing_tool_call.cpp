@@ -604,20 +604,22 @@ Verdict MissingToolCall::evaluate(const RunView& run) {
   return verdict;
 }
 
-/// Drops what the final message only repeats: "Cancel my class", "I've cancelled it in the app", "Good, it's cancelled then".
+/// Drops a finding whose message only repeats what the user did: "Cancel my class", "I've cancelled it in the app", "Good, it's cancelled".
 void MissingToolCall::drop_done_by_user(const RunView& run, Verdict& verdict) {
   if (verdict.findings.empty()) return;
-  const auto message = find_final_message(run, rules_.lexicon, scene_.reading);
+  const auto step = verdict.findings.front().primary_step;
+  if (step != kNoStep && run.steps[step].kind != Kind::kModel) return;
+  read(step == kNoStep ? run.outcome : run.steps[step].output, rules_.lexicon, scene_.reading);
   const auto group_of = [&](std::uint16_t verb) { return rules_.lexicon.verb(verb).group; };
   std::set<std::uint16_t> claimed;
   for (const auto& claim : scene_.reading.claims) {
     if (claim.verb != kNoVerb && !claim.finding) claimed.insert(group_of(claim.verb));
   }
-  if (!message.found || claimed.empty()) return;
+  if (claimed.empty()) return;
   // From the last turn back: what was asked for since, or along with it, was wanted all the same.
   std::set<std::uint16_t> asked;
   std::set<std::uint32_t> of_user;  // sentences
-  for (auto i = std::min(message.place, run.steps.size()); i-- > 0 && !claimed.empty();) {
+  for (auto i = std::min(step, run.steps.size()); i-- > 0 && !claimed.empty();) {
     if (run.steps[i].kind != Kind::kUser) continue;
     run.pace(run.steps[i].said().size());
     read(run.steps[i].said(), rules_.lexicon, scene_.reading);
@@ -636,9 +638,8 @@ void MissingToolCall::drop_done_by_user(const RunView& run, Verdict& verdict) {
     }
   }
   if (!claimed.empty()) return;
-  const auto step = verdict.findings.front().primary_step;
   verdict.findings.clear();
-  verdict.suppress("done_by_user", step, "the user tells having done what the final message reports");
+  verdict.suppress("done_by_user", step, "the user said that they did what the message reports");
 }
 
 void MissingToolCall::judge(const RunView& run, Verdict& verdict) {

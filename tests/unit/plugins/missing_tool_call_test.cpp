@@ -581,7 +581,7 @@ TEST(MissingToolCall, ShellThatOnlyLooks_DidNothing) {
   EXPECT_FALSE(fires("sed -i.bak /old-tides/d branches"));
 }
 
-TEST(MissingToolCall, WhatTheUserTellsHavingDone_IsNoClaimOfTheAgents) {
+TEST(MissingToolCall, WhatTheUserSaysTheyDid_IsNoClaimOfTheAgents) {
   const auto judged = [](std::string_view request, std::string_view offer, std::string_view turn, std::string_view message) {
     RunBuilder run;
     return judge(run.request(request).model(offer).user(turn).model(message)).findings.size();
@@ -597,6 +597,13 @@ TEST(MissingToolCall, WhatTheUserTellsHavingDone_IsNoClaimOfTheAgents) {
   EXPECT_EQ(judged("Cancel my berth on Thursday.", "Which one?", "I've cancelled the morning one, now cancel the one at night.",
                    "The berth at night is cancelled."),
             1u);
+}
+
+TEST(MissingToolCall, WhatTheUserDidLater_IsNoExcuseForAnotherDeed) {
+  RunBuilder run;
+  run.request("Book a berth in Wyk for Thursday and mail me the confirmation.").model("I've booked the berth in Wyk for Thursday.");
+  run.user("Good. By the way, I've cancelled my old berth myself.").model("Great that it's cancelled.");
+  EXPECT_FALSE(judge(run).findings.empty());
 }
 
 TEST(MissingToolCall, ToolsNamedAfterProgramsThatOnlyLook_DidNothing) {

@@ -71,7 +71,7 @@ class PostgresInADatabase final : public Engine {
 }  // namespace
 
 const std::vector<EngineKind>& engines() {
-  static const std::vector<EngineKind> kinds{{"postgres", [] { return std::unique_ptr<Engine>(std::make_unique<PostgresInADatabase>()); }, 5}};
+  static const std::vector<EngineKind> kinds{{"postgres", [] { return std::unique_ptr<Engine>(std::make_unique<PostgresInADatabase>()); }, 10}};
   return kinds;
 }
 
