@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/words.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {
