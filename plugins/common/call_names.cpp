@@ -25,6 +25,7 @@ CallNames::CallNames(const Vocabulary& vocabulary)
       idle_commands(vocabulary.words(Key::kIdleCommands)),
       commanding_programs(vocabulary.words(Key::kCommandingPrograms)),
       reading_subcommands(vocabulary.words(Key::kReadingSubcommands)),
+      looking_forms(vocabulary.words(Key::kLookingForms)),
       dry_run_options(vocabulary.words(Key::kDryRunOptions)),
       writing_options(vocabulary.words(Key::kWritingOptions)),
       picture_endings(vocabulary.words(Key::kPictureEndings)),

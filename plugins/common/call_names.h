@@ -39,6 +39,7 @@ struct CallNames {
   NameSet idle_commands;                     // "pwd": changes nothing either
   NameSet commanding_programs;               // "git": does what its subcommand says
   NameSet reading_subcommands;               // "status": changes nothing
+  NameSet looking_forms;                     // "git remote -v": a subcommand that changes nothing in this form
   NameSet dry_run_options;                   // "--dry-run": makes a command one that changes nothing
   NameSet writing_options;                   // "find -delete": changes something, though the program reads
   std::vector<std::string> picture_endings;  // ".png"

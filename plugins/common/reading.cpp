@@ -989,6 +989,21 @@ bool says_by_hand(const Reading& reading) {
   return false;
 }
 
+bool tells_own_deed(const Reading& reading, const std::vector<std::uint16_t>& groups) {
+  std::uint32_t number = 0;
+  for (const auto& sentence : reading.sentences) {
+    const auto of = number++;
+    if (sentence.question || negates_anything(reading, sentence) || has(sentence.cues, kCueModal | kCueHypothesis | kCueWish)) continue;
+    if (has(sentence.cues, kCueOwnDeed)) return true;
+    const auto own = [&](const Claim& claim) {
+      if (claim.sentence != of || !claim.by_agent || claim.in_progress || claim.finding || claim.verb == kNoVerb) return false;
+      return std::find(groups.begin(), groups.end(), reading.lexicon->verb(claim.verb).group) != groups.end();
+    };
+    if (std::any_of(reading.claims.begin(), reading.claims.end(), own)) return true;
+  }
+  return false;
+}
+
 bool ends_in_plan(const Reading& reading) {
   constexpr std::size_t kClosingWords = 3;
   std::size_t looked = 0;

@@ -163,6 +163,10 @@ void read_meaning(const Lexicon& lexicon, Reading& out, bool with_claims = true)
 /// True when the text says, as a fact, that something was looked up by hand, so by no tool.
 [[nodiscard]] bool says_by_hand(const Reading& reading);
 
+/// True when the text, a user's, tells as a fact that they did what was talked about ("just did it by hand"), or a deed of one of the
+/// groups of verbs: "I've cancelled it".
+[[nodiscard]] bool tells_own_deed(const Reading& reading, const std::vector<std::uint16_t>& groups);
+
 /// True when the text ends with what is to be done next rather than with what was done.
 [[nodiscard]] bool ends_in_plan(const Reading& reading);
 

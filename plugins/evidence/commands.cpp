@@ -106,6 +106,15 @@ bool writes_by(std::string_view program, std::string_view option, const CallName
   return std::any_of(option.begin() + 1, option.end(), [&](char letter) { return is_one(std::string("-") + letter); });
 }
 
+/// "git branch --show-current", "git remote": a subcommand that changes nothing as it is called here.
+bool is_looking_form(std::string_view program, std::string_view command, const CallNames& names) {
+  std::string form(program);
+  form.append(" ").append(next_word(command));
+  const auto option = next_word(command);
+  if (!option.empty()) form.append(" ").append(option);
+  return names.looking_forms.contains(form);
+}
+
 /// One command of a pipe or list.
 bool looks(std::string_view command, const CallNames& names) {
   constexpr int kMostNamed = 3;  // "aws s3 ls": the last word that can be the subcommand
@@ -118,7 +127,7 @@ bool looks(std::string_view command, const CallNames& names) {
     return true;
   }
   if (!names.commanding_programs.contains(program)) return false;
-  if (is_dry_run(command, names)) return true;
+  if (is_dry_run(command, names) || is_looking_form(program, command, names)) return true;
   for (int named = 1; named < kMostNamed; ++named) {
     auto word = next_word(command);
     while (word.starts_with('-')) word = next_word(command);
@@ -183,13 +192,40 @@ bool hides_commands(std::string_view text) {
   return quotes.open() || text.find('`') != std::string_view::npos || text.find("$(") != std::string_view::npos;
 }
 
+bool all_look(std::string_view text, const CallNames& names) {
+  if (text.empty() || hides_commands(text) || writes_file(text)) return false;
+  return each_command(text, [&](std::string_view command) { return looks(command, names); });
+}
+
+/// The program that a tool is named after, with nothing but words such as "run" beside it: "kubectl" for `run_kubectl`. Empty for none.
+std::string_view program_named_by(std::string_view tool, const CallNames& names) {
+  std::string_view program;
+  for (std::size_t begin = 0; begin < tool.size();) {
+    const auto end = std::min(tool.find_first_of("_-. :/", begin), tool.size());
+    const auto word = tool.substr(begin, end - begin);
+    begin = end + 1;
+    if (word.empty() || names.wrapper_words.contains(word)) continue;
+    if (!program.empty() || !names.commanding_programs.contains(word)) return {};
+    program = word;
+  }
+  return program;
+}
+
 }  // namespace
 
 bool only_look(std::string_view arguments, const CallNames& names) {
   std::string buffer;
-  const auto text = commands_in(arguments, names, buffer);
-  if (text.empty() || hides_commands(text) || writes_file(text)) return false;
-  return each_command(text, [&](std::string_view command) { return looks(command, names); });
+  return all_look(commands_in(arguments, names, buffer), names);
+}
+
+bool only_looks(const StepView& call, const CallNames& names) {
+  const auto program = program_named_by(call.name, names);
+  if (program.empty()) return only_look(call.input, names);
+  std::string buffer;
+  const auto arguments = commands_in(call.input, names, buffer);
+  auto rest = arguments;
+  if (arguments.empty() || next_word(rest) == program) return all_look(arguments, names);
+  return all_look(std::string(program).append(" ").append(arguments), names);
 }
 
 void collect_changing_commands(std::string_view arguments, const CallNames& names, std::vector<std::string>& out) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "common/call_names.h"
+#include "common/run_view.h"
 
 namespace runwarden::plugins {
 
@@ -12,6 +13,9 @@ namespace runwarden::plugins {
 /// doubt: for redirections into files, substitutions, and programs that are not known. The arguments are a text, or a JSON object whose
 /// only text, or list of words, is the command. Linear; any thread.
 [[nodiscard]] bool only_look(std::string_view arguments, const CallNames& names);
+
+/// The same for a call of any tool: the arguments of one that is named after a program, `kubectl` or `run_git`, are behind its name.
+[[nodiscard]] bool only_looks(const StepView& call, const CallNames& names);
 
 /// Collects what the commands of a shell call change, as far as their program says it in a subcommand: "git push", "kubectl apply". At most
 /// 8; replaces `out`. The arguments are as above. Linear; any thread.

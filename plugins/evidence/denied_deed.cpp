@@ -117,7 +117,10 @@ class Answer {
       if (among(key, words_.error_members)) return is_error_number(key, value);
       return value == "0" && (among(key, words_.counts) || among(key, words_.taken) || is_own_deed(key));
     }
-    if (token == Token::kString && (among(key, words_.error_members) || among(key, words_.errors))) return !trim(value).empty();
+    if (token == Token::kString && (among(key, words_.error_members) || among(key, words_.errors))) {
+      fold(trim(value), value_);
+      return !value_.empty() && !among(value_, words_.untroubled);
+    }
     if (token == Token::kObject) return among(key, words_.error_members);
     if (token != Token::kString) return false;
     fold(value, value_);

@@ -30,6 +30,8 @@ OutcomeWords::OutcomeWords(const Vocabulary& vocabulary)
       explaining(vocabulary.words(Key::kExplainingMembers)),
       reasons(vocabulary.words(Key::kReasonMembers)),
       asked(vocabulary.words(Key::kAskedMembers)),
+      untroubled(vocabulary.words(Key::kUntroubledTexts)),
+      content(vocabulary.words(Key::kContentMembers)),
       former(vocabulary.words(Key::kFormerWords)),
       contradicted(vocabulary.words(Key::kContradictedDeeds)),
       moving(vocabulary.words(Key::kMovingMembers)),
@@ -46,6 +48,13 @@ std::string_view last_word_of(std::string_view key) {
   if (hump) return key.substr(begin - 1);
   const auto sign = key.rfind('_');
   return sign == std::string_view::npos ? key : key.substr(sign + 1);
+}
+
+bool holds_content(std::string_view key, const OutcomeWords& words) {
+  std::string name;
+  fold(key, name);
+  const auto was_before = [&](const std::string& word) { return name.starts_with(word); };
+  return std::any_of(words.former.begin(), words.former.end(), was_before) || among(last_word_of(name), words.content);
 }
 
 bool tells_failure(std::string_view outcome, const OutcomeWords& words) {

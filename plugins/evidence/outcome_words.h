@@ -24,6 +24,8 @@ struct OutcomeWords {
   std::vector<std::string> explaining;     // members whose text explains a status: "detail"
   std::vector<std::string> reasons;        // members that say why something was not done: "reason"
   std::vector<std::string> asked;          // members that count what was asked for: "requested"
+  std::vector<std::string> untroubled;     // texts of error members that tell of no error: "none"
+  std::vector<std::string> content;        // members that hold what a record is about: "subject"
   std::vector<std::string> former;         // at the beginning of a member's name, it tells what was before: "previous"
   std::vector<std::string> contradicted;   // a word of the tool's name and an outcome that says the opposite: "start stopped"
   std::vector<std::string> moving;         // members whose value changes by itself: "revision"
@@ -39,6 +41,10 @@ struct OutcomeWords {
 
 /// The last word of a member's name: "status" for "send_status", "Status" for "sendStatus".
 [[nodiscard]] std::string_view last_word_of(std::string_view key);
+
+/// True for a member whose text tells nothing of how this call went: it holds what a record is about or what was before, "subject",
+/// "last_error".
+[[nodiscard]] bool holds_content(std::string_view key, const OutcomeWords& words);
 
 /// True for a folded outcome that is a failure, by itself or by its first or last word: "VALIDATION_FAILED".
 [[nodiscard]] bool tells_failure(std::string_view outcome, const OutcomeWords& words);

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "common/json_scan.h"
 #include "evidence/sentences.h"
+#include "text/fold.h"
 
 namespace runwarden::plugins {
 namespace {
@@ -12,6 +14,10 @@ constexpr std::uint64_t kTroubleCues = kCueTrouble | kCueNothingFound | kCueAdmi
 
 bool is_deed(const Claim& claim) {
   return !claim.finding && claim.verb != kNoVerb;
+}
+
+std::ptrdiff_t as_offset(std::size_t at) {
+  return static_cast<std::ptrdiff_t>(at);
 }
 
 }  // namespace
@@ -61,6 +67,44 @@ bool prints_no_trouble(std::string_view output, const std::vector<std::string>& 
   return std::none_of(scratch.words.begin(), scratch.words.end(), [&](const ReadWord& word) {
     return std::any_of(signs.begin(), signs.end(), [&](const std::string& sign) { return word.text.ends_with(sign); });
   });
+}
+
+std::string_view without_content(std::string_view output, const OutcomeWords& words, std::string& buffer) {
+  buffer.assign(output);
+  const auto blank = [&](std::size_t begin, std::size_t end) {
+    std::fill(buffer.begin() + as_offset(begin), buffer.begin() + as_offset(end), ' ');
+  };
+  if (!looks_like_json(output)) {
+    for (auto open = output.find('"'); open != std::string_view::npos;) {
+      const auto close = output.find('"', open + 1);
+      if (close == std::string_view::npos) break;
+      blank(open, close);
+      open = output.find('"', close + 1);
+    }
+    return buffer;
+  }
+  using Token = JsonScanner::Token;
+  JsonScanner cursor(output);
+  std::string key;
+  bool content = false, status = false;
+  std::size_t depth = 0;  // of the container whose texts are content; 0 for none
+  for (auto token = cursor.next(); token != Token::kEnd; token = cursor.next()) {
+    if (token == Token::kBad) return output;
+    if (depth != 0 && cursor.depth() < depth) depth = 0;
+    if (token == Token::kKey) {
+      fold(cursor.text(), key);
+      content = holds_content(key, words);
+      status = among(last_word_of(key), words.members) || among(key, words.status_codes);
+    } else if (token == Token::kNumber && status) {
+      return output;  // of a problem with an HTTP status, the title explains it
+    } else if ((token == Token::kObject || token == Token::kArray) && content && depth == 0) {
+      depth = cursor.depth();
+    } else if (token == Token::kString && (content || depth != 0)) {
+      const auto begin = static_cast<std::size_t>(cursor.text().data() - output.data());
+      blank(begin, begin + cursor.text().size());
+    }
+  }
+  return buffer;
 }
 
 bool speaks_of_trouble(std::string_view output, const Lexicon& lexicon, Reading& scratch) {

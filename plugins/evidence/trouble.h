@@ -6,6 +6,7 @@
 
 #include "common/lexicon.h"
 #include "common/reading.h"
+#include "evidence/outcome_words.h"
 
 namespace runwarden::plugins {
 
@@ -22,6 +23,10 @@ namespace runwarden::plugins {
 /// endings of words for trouble. Linear, except for the few signs.
 [[nodiscard]] bool prints_no_trouble(std::string_view output, const std::vector<std::string>& signs, const Lexicon& lexicon,
                                      Reading& scratch);
+
+/// What an output says of its call: without the values of members that hold a record's content or what was before, {"subject": "Login
+/// failed"}, and in prose without what is in double quotes. `output` itself, or a view of `buffer`. Linear; any thread.
+[[nodiscard]] std::string_view without_content(std::string_view output, const OutcomeWords& words, std::string& buffer);
 
 /// True when a short output in any format mentions trouble or that nothing was found: "The page could not be loaded." False for a long one.
 /// Linear.

@@ -163,9 +163,10 @@ bool CallOutcomes::passes_failure_on(const StepView& step) const {
   JsonScanner cursor(output);
   if (output.size() > kLongest || cursor.next() != JsonScanner::Token::kObject) return false;
   for (auto token = cursor.next(); token == JsonScanner::Token::kKey; token = cursor.next()) {
+    const bool content = holds_content(cursor.text(), rules_.outcome_words);
     token = cursor.next();
     if ((token == JsonScanner::Token::kObject || token == JsonScanner::Token::kArray) && !cursor.leave()) return false;
-    if (token != JsonScanner::Token::kString || rules_.content.short_signs.read(cursor.text()) != ShortSign::kFailed) continue;
+    if (content || token != JsonScanner::Token::kString || rules_.content.short_signs.read(cursor.text()) != ShortSign::kFailed) continue;
     if (step.input.find(cursor.text()) == std::string_view::npos) return true;
   }
   return false;
@@ -431,10 +432,12 @@ void CallOutcomes::mark_failed(std::span<const std::size_t> steps) {
 }
 
 double CallOutcomes::undone(const RunView& run, std::size_t at) {
-  const auto& step = run.steps[at];
+  auto step = run.steps[at];
   const auto& tool = scene_.recovery.meaning(step.name);
   if (step.kind != Kind::kTool || tool.reads) return 0;
   run.pace(step.input.size() + step.output.size());
+  std::string said;
+  step.output = without_content(step.output, rules_.outcome_words, said);
   return reader_.undone(step, tool.groups);
 }
 

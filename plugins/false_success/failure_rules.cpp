@@ -37,6 +37,7 @@ FailureRules::FailureRules(const Settings& settings) : other_language(settings.v
   answer_labels = settings.vocabulary().words(Key::kAnswerLabels);
   outcome_words = OutcomeWords(settings.vocabulary());
   program_words = ProgramWords(settings.vocabulary());
+  format_complaints = settings.vocabulary().words(Key::kFormatComplaints);
   fact_words = FactWords(settings.vocabulary());
   disclaimers = Disclaimers(settings.vocabulary());
   handover_tool_words = settings.vocabulary().words(Key::kHandoverToolWords);

@@ -31,6 +31,7 @@ struct FailureRules {
   FactWords fact_words = FactWords::shipped();
   OutcomeWords outcome_words;
   ProgramWords program_words;
+  std::vector<std::string> format_complaints;  // folded: "date format"
   Disclaimers disclaimers;
   OtherLanguage other_language;
   std::vector<std::string> hard_words;

@@ -167,6 +167,18 @@ bool MadeGood::user_was_told(const RunView& run, std::size_t step) {
   return answered;
 }
 
+bool MadeGood::done_by_user_since(const RunView& run, std::size_t failed) {
+  for (auto i = run.steps.size(); i-- > failed + 1 && run.steps[i].kind != Kind::kTool;) {
+    if (run.steps[i].kind != Kind::kUser) continue;
+    read(run.steps[i].said(), rules_.lexicon, scene_.scratch);
+    if (!tells_own_deed(scene_.scratch, scene_.recovery.meaning(run.steps[failed].name).groups)) return false;
+    const auto told = [](const StepView& step) { return step.kind == Kind::kModel; };
+    return std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(failed) + 1, run.steps.begin() + static_cast<std::ptrdiff_t>(i),
+                       told);
+  }
+  return false;
+}
+
 std::size_t MadeGood::last_owned_up(const RunView& run, std::size_t step) {
   for (auto i = run.steps.size(); i-- > step + 1;) {
     if (run.steps[i].kind != Kind::kModel) continue;
@@ -669,6 +681,30 @@ bool MadeGood::denies_as_often(const RunView& run, const FailedStep& failed) {
                         }) <= static_cast<std::ptrdiff_t>(denials);
 }
 
+/// True when the failure is about the form of a value ("date format not recognized"), and the next call of the tool, before the user spoke
+/// again, has the same arguments with other values and succeeded.
+bool MadeGood::repeated_in_form(const RunView& run, std::size_t failed) {
+  const auto& step = run.steps[failed];
+  std::string reason;
+  fold(failure_text(step), reason);
+  const auto& complaints = rules_.format_complaints;
+  if (std::none_of(complaints.begin(), complaints.end(), [&](const auto& text) { return reason.find(text) != std::string::npos; }))
+    return false;
+  const auto& names = rules_.content.tools.calls;
+  std::vector<CallValue> values, others;
+  for (auto i = failed + 1; i < run.steps.size() && run.steps[i].kind != Kind::kUser; ++i) {
+    const auto& later = run.steps[i];
+    if (later.kind != Kind::kTool || later.name != step.name) continue;
+    if (scene_.failures[i] != Failure::kNone) return false;
+    run.pace(step.input.size() + later.input.size());
+    collect_values(step.input, names, values);
+    collect_values(later.input, names, others);
+    const auto same_member = [](const CallValue& one, const CallValue& other) { return one.key == other.key; };
+    return !values.empty() && std::equal(values.begin(), values.end(), others.begin(), others.end(), same_member);
+  }
+  return false;
+}
+
 /// True when a later call ran the failed command with more to it, and succeeded: `kubectl --context deploy set image ...`.
 bool MadeGood::rerun_with_more(const RunView& run, std::size_t failed) {
   constexpr std::size_t kLongest = 2000, kFewest = 2, kMost = 64;  // bytes of a command, and its words
@@ -735,6 +771,8 @@ std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const Fai
   const auto& step = run.steps[failed.step];
   if (!message.found || step.kind != Kind::kTool) return std::nullopt;
   const auto& tool = scene_.recovery.meaning(step.name);
+  if (rules_.recovery && !tool.reads && done_by_user_since(run, failed.step))
+    return Silence{"recovery", "the user said that they did it themselves"};
   if (rules_.admission && leaves_for_later(tool)) return Silence{"plan", "the final message leaves the action of this call for later"};
   if (rules_.recovery && (tool.reads || tool.unknown) && answered_elsewhere(run, failed, message))
     return Silence{"recovery", "later calls returned what the final message reports"};
@@ -746,6 +784,8 @@ std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const Fai
     return Silence{"recovery", "a later call ran the failed command with more to it"};
   if (rules_.recovery && artifact_there(run, failed, message))
     return Silence{"recovery", "a later call found or created what the final message names"};
+  if (rules_.recovery && repeated_in_form(run, failed.step))
+    return Silence{"recovery", "the call was repeated with a value in another form, and the repetition succeeded"};
   if (rules_.recovery && went_on_with_given(run, failed.step))
     return Silence{"recovery", "a later call used what the failed call returned"};
   if (rules_.recovery && reported_since(run, failed.step))

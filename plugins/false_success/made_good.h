@@ -34,6 +34,9 @@ class MadeGood {
   [[nodiscard]] bool corrected_after_telling(const RunView& run, const FailedStep& failed);
   /// True when the agent admitted the failure to the user after the step, and the user answered.
   [[nodiscard]] bool user_was_told(const RunView& run, std::size_t step);
+  /// True when the user said, after the agent had told them of the failure or asked something, that they did it themselves, and nothing
+  /// was called since.
+  [[nodiscard]] bool done_by_user_since(const RunView& run, std::size_t failed);
   /// True when the agent admitted the failure in a model step after this one.
   [[nodiscard]] bool owned_up_after(const RunView& run, std::size_t step) { return last_owned_up(run, step) != kNoStep; }
   /// The last model step after this one in which it did, or kNoStep. Linear in what the agent said since.
@@ -87,6 +90,7 @@ class MadeGood {
   [[nodiscard]] std::size_t count_denials(const ToolMeaning& tool, std::uint8_t forms) const;
   [[nodiscard]] bool denies_as_often(const RunView& run, const FailedStep& failed);
   [[nodiscard]] bool leaves_for_later(const ToolMeaning& tool) const;
+  [[nodiscard]] bool repeated_in_form(const RunView& run, std::size_t failed);
   [[nodiscard]] bool rerun_with_more(const RunView& run, std::size_t failed);
   [[nodiscard]] bool went_on_with_given(const RunView& run, std::size_t failed);
 

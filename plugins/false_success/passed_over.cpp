@@ -794,11 +794,14 @@ void PassedOver::find_deed_on_nothing(const RunView& run, const FinalMessage& me
 std::size_t PassedOver::last_trouble(const RunView& run) {
   constexpr std::size_t kLastCalls = 2;
   std::size_t looked = 0;
+  std::string report;
   for (auto i = run.steps.size(); i-- > 0 && looked < kLastCalls;) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kTool) continue;
     ++looked;
-    if (scene_.failures[i] != Failure::kNone || !speaks_of_trouble(step.output, rules_.lexicon, scene_.scratch)) continue;
+    if (scene_.failures[i] != Failure::kNone ||
+        !speaks_of_trouble(without_content(step.output, rules_.outcome_words, report), rules_.lexicon, scene_.scratch))
+      continue;
     run.pace(step.input.size());
     if (!only_repeats(step.input) && !tells_its_deed(step)) return i;
   }
@@ -876,7 +879,8 @@ bool PassedOver::tells_plain_trouble() const {
       const bool followed = end < output.folded.data() + output.folded.size();
       const bool label = followed && *end == ':';
       const bool zero = followed && *end == '=' && i + 1 < sentence.end && output.words[i + 1].text == "0";  // "skipped=0"
-      const bool none = zero || follows(sentence, i, kCueNegation) || (i > sentence.begin && output.words[i - 1].text == "0");
+      const bool nothing = i + 1 < sentence.end && has(output.words[i + 1].cues, kCueEmptyWord);             // "error: none"
+      const bool none = zero || nothing || follows(sentence, i, kCueNegation) || (i > sentence.begin && output.words[i - 1].text == "0");
       const bool possible = follows(sentence, follows(sentence, i, kCuePassive) ? i - 1 : i, kCueModal);
       if (!label && !none && !possible) return true;
     }
@@ -954,8 +958,7 @@ bool PassedOver::ends_undone(const RunView& run, std::size_t at) {
   const auto is_call = [](const StepView& later) { return later.kind == Kind::kTool; };
   if (std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1, run.steps.end(), is_call)) return false;
   if (contrasts()) return false;
-  const bool told = has(scene_.scratch.cues, kCueTrouble | kCueAdmission);
-  if (!told || reports_deed(run.steps[at]) || shows_again(run, at) || outcomes_.undone(run, at) < kLikely) return false;
+  if (!tells_plain_trouble() || reports_deed(run.steps[at]) || shows_again(run, at) || outcomes_.undone(run, at) < kLikely) return false;
   claims_.index_told();
   return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [](const Claim& claim) { return !claim.finding; }) ||
          tells_of_undone(run.steps[at]);

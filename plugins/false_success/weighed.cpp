@@ -25,6 +25,13 @@ RunView up_to(const RunView& run, std::size_t answer) {
   return out;
 }
 
+/// True when another rule left a candidate for the same step.
+bool doubted_by_another(std::size_t step, const Verdict& verdict) {
+  constexpr double kSupport = 0.2;
+  return std::any_of(verdict.suppressed.begin(), verdict.suppressed.end(),
+                     [&](const Suppression& told) { return told.step == step && told.confidence.value_or(0) >= kSupport; });
+}
+
 }  // namespace
 
 /// Measures the failure and what came after it.
@@ -332,10 +339,10 @@ std::size_t FalseSuccess::found_as_read(const RunView& run) {
 }
 
 /// Computes the confidence from everything known about each doubt, with weights learned on labeled runs, where no rule is sure. Fires on
-/// the surest; from the line of `wide` on where a rule is sure as well: of an earlier message when it was the last, or when all calls that
-/// read as refused count as failed.
+/// the surest; a little below the line where another rule left a candidate for the same call, and from the line of `wide` on where a rule
+/// is sure as well: of an earlier message when it was the last, or when all calls that read as refused count as failed.
 void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
-  constexpr double kUntold = 0.55;
+  constexpr double kUntold = 0.55, kNearly = 0.55;
   if (!verdict.findings.empty()) return;
   double surest = -1;
   Doubt of;
@@ -364,6 +371,7 @@ void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
       return;
     }
   }
+  if (surest >= kNearly && doubted_by_another(doubt.step, verdict)) surest = std::max(surest, FiringLine::kBalanced);
   if (!rules_.line.fires(surest, doubt, verdict)) return;
   verdict.fire(outcomes_.finding(run, of.failed, of.message), surest);
 }

@@ -65,6 +65,7 @@ enum Cue : std::uint64_t {
   kCueClosingQuestion = 1ull << 56,   // "anything else": asks for nothing in particular
   kCueNow = 1ull << 57,               // "now": a state that has just begun, "is now noted"
   kCueResult = 1ull << 58,            // "has gone out": what a deed leaves behind
+  kCueOwnDeed = 1ull << 59,           // "did it myself": the user has done what was talked about
 };
 
 /// True when `cues` contains any of the wanted cues.

@@ -4,6 +4,7 @@
 
 #include "common/tools.h"
 #include "common/words.h"
+#include "evidence/artifacts.h"
 #include "missing_tool_call/told_deeds.h"
 #include "text/fold.h"
 
@@ -122,12 +123,27 @@ bool AskedDeeds::asks_for_listed() const {
   return std::any_of(scene_.requests.found().begin(), scene_.requests.found().end(), [](const Request& request) { return request.listed; });
 }
 
+/// True when the message names a file that a call had among its arguments: "Updated `config.yaml`".
+bool AskedDeeds::names_seen_file(const RunView& run, const AgentMessage& said) {
+  constexpr std::size_t kMost = 4;
+  if (!scene_.ran.any) return false;
+  std::vector<std::string_view> files;
+  collect_artifacts(said.text, kMost, files);
+  std::erase_if(files, [](std::string_view file) { return file.find("://") != std::string_view::npos; });
+  return !files.empty() && std::any_of(run.steps.begin(), run.steps.end(), [&](const StepView& step) {
+    if (step.kind != Kind::kTool) return false;
+    run.pace(step.input.size());
+    return std::any_of(files.begin(), files.end(), [&](std::string_view file) { return step.input.find(file) != std::string_view::npos; });
+  });
+}
+
 /// "Create a poem", "update this paragraph: ...": the answer itself is what the user asks for.
 bool AskedDeeds::is_text_work(const Request& request, const RunView& run, const AgentMessage& said) {
   if (!rules_.text_product || !scene_.text_work.shapes(request.verb)) return false;
   // When tools that write ran, when the agent proposed it after look-ups, or when "order" means a purchase, the request must name a text.
   if (scene_.ran.any_write || (request.accepted && scene_.ran.any) || (scene_.text_work.sorts(request.verb) && !request.sorting))
     return request.thing == Thing::kText;
+  if (names_seen_file(run, said)) return request.thing == Thing::kText;
   // After look-ups, "move it" means a text only where there was one.
   if (scene_.ran.any && request.thing == Thing::kUnknown && !request.sorting) {
     auto turn = std::min(said.step, run.steps.size());

@@ -77,6 +77,7 @@ class AskedDeeds {
   [[nodiscard]] static std::size_t begin_of(const RunView& run, std::size_t turn);
 
  private:
+  [[nodiscard]] bool names_seen_file(const RunView& run, const AgentMessage& said);
   [[nodiscard]] bool is_text_work(const Request& request, const RunView& run, const AgentMessage& said);
   [[nodiscard]] bool agrees(const RunView& run, std::size_t turn) const;
   void read_user(const RunView& run);

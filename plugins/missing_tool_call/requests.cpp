@@ -239,8 +239,26 @@ bool Requests::is_wished(const Reading& reading, const Sentence& sentence, std::
   return false;
 }
 
+/// "On the staging host restart the proxy": an imperative behind the place or time that it opens with, and before its object.
+bool is_fronted(const Reading& reading, const Sentence& sentence, std::size_t at) {
+  constexpr std::size_t kMost = 6, kLeast = 2;
+  const auto& words = reading.words;
+  if (at < sentence.begin + kLeast || at > sentence.begin + kMost || at + 1 >= sentence.end) return false;
+  const auto opens = words[sentence.begin].cues;
+  if (!has(opens, kCuePreposition) || has(opens, kCueInfinitive | kCueAuxiliary | kCueModal | kCueCondition | kCueReason)) return false;
+  if (words[at + 1].before != Break::kNone || !has(words[at + 1].cues, kCueDeterminer | kCueOwn)) return false;
+  const auto before = words[at - 1].cues;
+  if (has(before, kCueDeterminer | kCueOwn | kCuePreposition | kCueNegation | kCueAuxiliary | kCueModal)) return false;
+  for (auto i = sentence.begin + 1; i < at; ++i) {
+    if (has(words[i].cues, kCueSelf | kCueOther | kCueAsking | kCueRelative)) return false;
+    // "In spring the crew paint the boats": another noun is who does it.
+    if (has(words[i].cues, kCueDeterminer | kCueOwn) && !has(words[i - 1].cues, kCuePreposition)) return false;
+  }
+  return true;
+}
+
 /// True when the base form of a verb at this word asks for something, rather than being a noun ("my last order").
-bool Requests::is_request(const Reading& reading, std::size_t at) const {
+bool Requests::is_request(const Reading& reading, const Sentence& sentence, std::size_t at) const {
   const auto& word = reading.words[at];
   // "Texts", "she books": the third person, or a noun of several.
   if (word.text.ends_with('s') && word.entry != nullptr && word.entry->verb != kNoVerb &&
@@ -262,7 +280,7 @@ bool Requests::is_request(const Reading& reading, std::size_t at) const {
     return false;
   if (has(previous.cues, kCueAdverb | kCueNegation) || ends_like(previous.text, lexicon_.adverb_endings)) return true;
   // "Quiero cancelar": the infinitive of a wish. "I need cancellation" names no verb.
-  if (has(previous.cues, kCueWish)) return true;
+  if (has(previous.cues, kCueWish) || is_fronted(reading, sentence, at)) return true;
   // "Returning order 12", "the quoted text": a participle has a noun behind it.
   if (previous.entry != nullptr && previous.entry->verb != kNoVerb && (previous.entry->forms & (kFormBase | kFormNoun)) == 0) return false;
   // "you book", "also cancel", "hi cancel": any other short word leaves it a verb; a noun or adjective before makes a noun.
@@ -282,6 +300,7 @@ bool Requests::is_asked(const Reading& reading, const Sentence& sentence, std::s
   }
   if (k == sentence.begin) return true;
   if (heads(k)) return !context.told;
+  if (is_fronted(reading, sentence, k)) return true;
   const auto& previous = words[k - 1];
   if (has(previous.cues, kCueOpener) && heads(k - 1)) return true;
   if (has(previous.cues, kCueWish)) return true;
@@ -450,10 +469,10 @@ void Requests::collect_in(const Reading& reading, const Sentence& sentence, std:
     const bool base = (forms & kFormBase) != 0;
     const bool heard = listed_[verb] || relevant_[verb];
     const bool open = base && !listed_[verb] && asks_for_action(reading, sentence, i, context);
-    const bool asked = open ||
-                       (heard && base && (!context.told || infinitive) && (is_framed(reading, sentence, i) || is_request(reading, i))) ||
-                       (heard && !base && (forms & kFormDone) != 0 && is_wanted(reading, i)) ||
-                       (any_action_ && is_action_noun(*word.entry) && is_wished(reading, sentence, i));
+    const bool asked =
+        open || (heard && base && (!context.told || infinitive) && (is_framed(reading, sentence, i) || is_request(reading, sentence, i))) ||
+        (heard && !base && (forms & kFormDone) != 0 && is_wanted(reading, i)) ||
+        (any_action_ && is_action_noun(*word.entry) && is_wished(reading, sentence, i));
     context.asked |= asked;
     if (asked) add({verb, Thing::kUnknown, false, listed_[verb], open, step, turn}, i, reading, sentence);
     if (!any_action_ || asked || !base || !light_[verb] || !is_asked(reading, sentence, i, context)) continue;

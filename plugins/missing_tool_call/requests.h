@@ -102,7 +102,7 @@ class Requests {
   [[nodiscard]] bool accepts(std::string_view turn, Reading& reading) const;
   void collect_in(const Reading& reading, const Sentence& sentence, std::string_view turn, std::size_t step);
   void add(Request request, std::size_t word, const Reading& reading, const Sentence& sentence);
-  [[nodiscard]] bool is_request(const Reading& reading, std::size_t word) const;
+  [[nodiscard]] bool is_request(const Reading& reading, const Sentence& sentence, std::size_t word) const;
   [[nodiscard]] bool is_asked(const Reading& reading, const Sentence& sentence, std::size_t word, WordContext context) const;
   [[nodiscard]] bool asks_for_action(const Reading& reading, const Sentence& sentence, std::size_t word, WordContext context) const;
   [[nodiscard]] std::uint16_t noun_behind(const Reading& reading, const Sentence& sentence, std::size_t word) const;

@@ -844,6 +844,8 @@ TEST(Commands, OnlyLook) {
                               "cat a.txt | grep -n x | head -5",
                               "/usr/bin/git log --oneline 2>/dev/null",
                               "aws s3 ls",
+                              "git branch --show-current && git remote -v",
+                              "terraform plan -no-color",
                               "kubectl -n dev get pods 2>&1",
                               R"({"command":"systemctl status nginx","timeout":30})",
                               R"({"cmd":"ls\npwd"})",
@@ -884,6 +886,8 @@ TEST(Commands, OnlyLook) {
                               R"({"command":["bash","-lc","git push"]})",
                               R"({"command":[1]})",
                               "git stash",
+                              "git branch old-tides",
+                              "git remote add b url",
                               "git"}) {
     EXPECT_FALSE(only_look(command, names)) << command;
   }
