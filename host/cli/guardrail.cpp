@@ -85,10 +85,9 @@ int check(Context& context, const CheckOptions& options) {
   RunInput input(static_cast<std::size_t>(config::Settings{}.limits.max_body_bytes),
                  options.ndjson ? RunInput::Lines::always : RunInput::Lines::if_export);
   int code = kFine;
-  const intake::RunLimits limits{.max_json_depth = 1000, .marks = intake::ServerMarks::kept};
   const auto look = [&](const InputRun& one) {
     const std::string where = one.file + (one.line == 0 ? "" : ":" + std::to_string(one.line));
-    const auto run = one.text.ok() ? intake::read_run(*one.text, limits, {}) : Result<model::Run>(one.text.error());
+    const auto run = one.text.ok() ? intake::read_run(*one.text, intake::kStoredRun, {}) : Result<model::Run>(one.text.error());
     if (!run.ok()) {
       code = refuse(context, where, run.error());
       return true;

@@ -155,10 +155,8 @@ int Trial::run() {
   if (!text) return kWanting;
   const auto set = load_detectors(context_, settings_, 1);
   if (!set) return kWanting;
-  intake::RunLimits limits;
-  limits.max_json_depth = static_cast<int>(settings_.limits.max_json_depth);
-  if (!options_.tenant.empty()) limits.marks = intake::ServerMarks::kept;
-  auto read = intake::read_run(*text, limits, options_.tenant.empty() ? std::string_view() : std::string_view(options_.run));
+  const intake::RunLimits of_file{.max_json_depth = static_cast<int>(settings_.limits.max_json_depth)};
+  auto read = options_.tenant.empty() ? intake::read_run(*text, of_file, {}) : ingest::read_stored_run(*text, options_.run);
   if (!read.ok()) return context_.refuse(options_.run + ": " + read.error().detail);
   const ingest::Redaction redaction([redactor = ingest::make_redactor(settings_.redact)] { return redactor; }, {});
   const auto redacted = redaction.run(std::move(*read));

@@ -1,7 +1,6 @@
 #include "guardrail/stored.h"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -15,9 +14,6 @@
 namespace runwarden::guardrail {
 namespace {
 
-// Stored runs have passed the limits of intake; none apply here.
-constexpr intake::RunLimits kAnyLength{
-    .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
 constexpr std::size_t kPage = 100;
 
 class Reporting {
@@ -58,7 +54,7 @@ class Reporting {
       auto record = sources_.store.run_at(sources_.tenant, key);
       if (!record || record->state != model::RunState::resolved || !fits(record->document.size())) return std::nullopt;
       if (failures != nullptr) *failures = std::move(record->failures_json);
-      auto run = intake::read_run(record->document, kAnyLength, record->run_id);
+      auto run = intake::read_run(record->document, intake::kStoredRun, record->run_id);
       return run.ok() ? std::optional(std::move(*run)) : std::nullopt;
     } catch (const store::StoreError&) {
       return std::nullopt;

@@ -141,7 +141,8 @@ std::string run_json(const model::RunRecord& run) {
 }
 
 std::string open_run_json(const model::RunRecord& run, const std::vector<std::string>& events) {
-  const auto so_far = intake::read_run(assemble(run.source, run.run_id, events, run.document).json, {.marks = marks_of(run.source)}, {});
+  const auto so_far = intake::read_run(assemble(run.source, run.run_id, events, run.document).json,
+                                       {.marks = marks_of(run.source), .statuses = intake::Statuses::may_repeat}, {});
   std::string own;
   JsonWriter out(own);
   out.begin_object();

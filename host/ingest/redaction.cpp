@@ -1,6 +1,5 @@
 #include "ingest/redaction.h"
 
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -34,9 +33,7 @@ void RedactedRun::clean(model::Verdict& verdict) const {
 }
 
 Result<model::Run> read_stored_run(std::string_view document, std::string_view run_id) {
-  constexpr intake::RunLimits kAny{
-      .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
-  return intake::read_run(document, kAny, run_id);
+  return intake::read_run(document, intake::kStoredRun, run_id);
 }
 
 Result<RedactedRun> Redaction::run(model::Run run) const {

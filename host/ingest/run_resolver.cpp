@@ -82,6 +82,7 @@ void RunResolver::judge(std::size_t worker, const std::shared_ptr<Ending>& endin
   metadata.outcome = outcome;
   intake::RunLimits limits = parts_.limits;
   limits.marks = marks_of(claim.source);
+  limits.statuses = intake::Statuses::may_repeat;  // the run that the events continue is a stored one
   // Assembling copies the events' members unread; reading the whole is the only parse, and gives what no single event has: ids of steps, an
   // outcome.
   auto run = intake::read_run(text, limits, {});

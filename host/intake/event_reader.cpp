@@ -20,10 +20,28 @@ namespace {
 
 enum Slot : std::uint8_t { kRunId, kEvents, kFinal, kType, kEventId, kStatus, kStepKind, kSecondName, kOther };
 
+constexpr Field kUsageFields[] = {
+    {"inputTokens", Want::lenient_count, kOther},
+    {"promptTokens", Want::lenient_count, kOther},
+    {"input_tokens", Want::lenient_count, kOther},
+    {"prompt_tokens", Want::lenient_count, kOther},
+};
+constexpr Shape kUsageShape{kUsageFields, "usage"};
+
+// With the names that only the run reads: they are kept as they are, but each may come once.
 constexpr Field kMetadataFields[] = {
     {"model", Want::text, kOther},
     {"costUsd", Want::amount, kOther},
     {"inputTokens", Want::count, kOther},
+    {"httpStatus", Want::lenient_count, kOther},
+    {"http_status", Want::lenient_count, kOther},
+    {"statusCode", Want::lenient_count, kOther},
+    {"status_code", Want::lenient_count, kOther},
+    {"cost_usd", Want::lenient_amount, kOther},
+    {"promptTokens", Want::lenient_count, kOther},
+    {"input_tokens", Want::lenient_count, kOther},
+    {"prompt_tokens", Want::lenient_count, kOther},
+    {"usage", Want::lenient_object, kOther, &kUsageShape},
 };
 constexpr Shape kMetadataShape{kMetadataFields, "metadata", {}, kMetadataWords};
 

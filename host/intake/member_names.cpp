@@ -36,7 +36,8 @@ std::uint32_t letters_of(std::string_view name) {
 }
 
 bool is_alias_field(const Field& field) {
-  return field.want == Want::lenient_count || field.want == Want::lenient_amount || field.want == Want::lenient_object;
+  return field.want == Want::lenient_count || field.want == Want::lenient_amount || field.want == Want::lenient_object ||
+         field.want == Want::lenient_count_held;
 }
 
 const Field* find(const Shape& shape, std::string_view name) {

@@ -78,7 +78,7 @@ constexpr Field kStepMetadataFields[] = {
     {"model", Want::text, kModel},
     {"costUsd", Want::amount, kCost},
     {"inputTokens", Want::count, kTokens},
-    {"httpStatus", Want::lenient_count, kHttpStatus},
+    {"httpStatus", Want::lenient_count_held, kHttpStatus},
     {"http_status", Want::lenient_count, kHttpAlias1},
     {"statusCode", Want::lenient_count, kHttpAlias2},
     {"status_code", Want::lenient_count, kHttpAlias3},
@@ -203,6 +203,10 @@ class RunReader final : public ShapeReader {
 
   bool knows(const Field& field) const override { return field.slot != kServerMark || limits_.marks == ServerMarks::dropped; }
 
+  bool may_repeat(const Field& field) const override {
+    return field.slot == kHttpStatus && limits_.statuses == Statuses::may_repeat && !held_http_.empty();
+  }
+
   void enter(const Shape& shape) override {
     if (&shape == &kStepShape) begin_step();
     if (&shape == &kRunMetadataShape || &shape == &kStepMetadataShape) begin_metadata();
@@ -308,6 +312,7 @@ class RunReader final : public ShapeReader {
     cost_.clear();
     tokens_.clear();
     http_.clear();
+    held_http_ = {};
   }
 
   void take_metadata(const Field& field, const FieldValue& value) {
@@ -324,6 +329,9 @@ class RunReader final : public ShapeReader {
       case kUsageAlias2:
       case kUsageAlias3: tokens_.offer(value.integer, 4 + field.slot - kUsageTokens); return;
       case kHttpStatus:
+        held_http_ = value.text;
+        if (!held_http_.empty()) return;
+        [[fallthrough]];
       case kHttpAlias1:
       case kHttpAlias2:
       case kHttpAlias3: http_.offer(value.integer, field.slot - kHttpStatus); return;
@@ -334,7 +342,11 @@ class RunReader final : public ShapeReader {
   void write_canonical() {
     if (cost_.from_alias()) document().key("costUsd").number(*cost_.value);
     if (tokens_.from_alias()) document().key("inputTokens").integer(*tokens_.value);
-    if (http_.from_alias()) document().key("httpStatus").integer(*http_.value);
+    if (http_.from_alias()) {
+      document().key("httpStatus").integer(*http_.value);
+    } else if (!http_.value && !held_http_.empty() && held_http_ != "null") {
+      document().key("httpStatus").raw(held_http_);
+    }
   }
 
   void end_run_metadata() {
@@ -369,6 +381,7 @@ class RunReader final : public ShapeReader {
   Ranked<double> cost_;
   Ranked<std::int64_t> tokens_;
   Ranked<std::int64_t> http_;
+  std::string_view held_http_;  // JSON text of an httpStatus that is not a count
 };
 
 }  // namespace

@@ -25,6 +25,7 @@ enum class Want : std::uint8_t {
   lenient_count,
   lenient_amount,
   lenient_object,
+  lenient_count_held,  // with another type it is given as JSON text and not written: an alias may take its place
 };
 
 struct Shape;

@@ -54,7 +54,14 @@ bool takes_json(Want want) {
 }
 
 bool lenient(Want want) {
-  return want == Want::lenient_count || want == Want::lenient_amount || want == Want::lenient_object;
+  return want == Want::lenient_count || want == Want::lenient_amount || want == Want::lenient_object || want == Want::lenient_count_held;
+}
+
+std::string json_of(const JsonScalar& value) {
+  std::string text;
+  JsonWriter out(text);
+  write_json_scalar(out, value);
+  return text;
 }
 
 // From the text, because a double that is a count may have been rounded to one.
@@ -135,7 +142,7 @@ bool ShapeReader::key(std::string_view name) {
     const Field& field = frame.shape->fields[i];
     if (!same_name(field.name, name) || !knows(field)) continue;
     const std::uint64_t bit = std::uint64_t{1} << i;
-    if ((frame.seen & bit) != 0) {
+    if ((frame.seen & bit) != 0 && !may_repeat(field)) {
       stopped_ = Error{Code::malformed_json, "the member " + pointer_to(name) + " appears twice; send it once", {}, {}};
       return false;
     }
@@ -251,9 +258,7 @@ void ShapeReader::member_scalar(const Field& field, const JsonScalar& value) {
   if (field.want == Want::ignored) return;
   if (lenient(field.want)) return keep_alias(field, value);
   if (field.want == Want::json) {
-    std::string text;
-    JsonWriter out(text);
-    write_json_scalar(out, value);
+    const std::string text = json_of(value);
     document_writer_.key(field.name).raw(text);
     return give(field, {.text = arena_.copy(text)});
   }
@@ -314,11 +319,12 @@ void ShapeReader::take_time(const Field& field, std::string_view text) {
 }
 
 void ShapeReader::keep_alias(const Field& field, const JsonScalar& value) {
+  const bool counts = field.want == Want::lenient_count || field.want == Want::lenient_count_held;
+  const auto count = counts ? as_count(value) : std::nullopt;
+  if (field.want == Want::lenient_count_held && !count) return give(field, {.text = arena_.copy(json_of(value))});
   document_writer_.key(field.name);
   write_json_scalar(document_writer_, value);
-  if (field.want == Want::lenient_count) {
-    if (const auto count = as_count(value)) give(field, {.integer = *count});
-  }
+  if (count) give(field, {.integer = *count});
   if (field.want == Want::lenient_amount && value.type == JsonScalar::Type::number && value.number >= 0)
     give(field, {.number = value.number});
 }
@@ -355,7 +361,7 @@ void ShapeReader::open_member(Bracket bracket) {
   if (member_ == nullptr) return begin_value(Mode::copy, bracket);
   const Want want = member_->want;
   if (want == Want::ignored) return begin_value(Mode::skip, bracket);
-  if (takes_json(want)) return begin_value(Mode::capture, bracket);
+  if (takes_json(want) || want == Want::lenient_count_held) return begin_value(Mode::capture, bracket);
   const bool object = want == Want::object || want == Want::lenient_object;
   if ((object && bracket == Bracket::object) || (want == Want::array_of_objects && bracket == Bracket::array)) {
     document_writer_.key(member_->name);
@@ -412,6 +418,7 @@ bool ShapeReader::close() {
 
 void ShapeReader::finish_capture() {
   const Field& field = *member_;
+  if (field.want == Want::lenient_count_held) return give(field, {.text = arena_.copy(captured_)});
   if (field.want == Want::json) {
     document_writer_.key(field.name).raw(captured_);
     return give(field, {.text = arena_.copy(captured_)});

@@ -38,6 +38,7 @@ class ShapeReader : private JsonEvents {
   Status read(std::string_view json, int max_depth);
 
   virtual bool knows(const Field&) const { return true; }  // false: treat the member as unknown
+  virtual bool may_repeat(const Field&) const { return false; }  // whether a member that the current object has had may come again
   virtual void begin() {}  // a document starts or restarts: discard everything so far
   virtual void enter(const Shape&) {}
   virtual void enter_array(const Field&) {}

@@ -18,10 +18,6 @@
 namespace runwarden::opinion {
 namespace {
 
-// The limits at ingest do not apply to a stored run.
-constexpr intake::RunLimits kAnyLength{
-    .max_json_depth = 1000, .max_steps = std::numeric_limits<std::size_t>::max(), .marks = intake::ServerMarks::kept};
-
 constexpr std::string_view kRequest = "/userRequestText";
 constexpr std::string_view kOutcome = "/outcomeSummary";
 constexpr std::string_view kSteps = "/steps/";
@@ -392,7 +388,7 @@ class RunWriter {
 }  // namespace
 
 Result<model::Run> read_document(std::string_view document, std::string_view run_id) {
-  return intake::read_run(document, kAnyLength, run_id);
+  return intake::read_run(document, intake::kStoredRun, run_id);
 }
 
 Focus focus_of(const model::Opinion& opinion, std::string_view failure_json) {

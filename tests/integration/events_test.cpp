@@ -401,6 +401,22 @@ TEST_F(Events, AWholeRunForAnOpenOne_WinsIfItHasAllTheSteps) {
   EXPECT_EQ(get("/v1/runs/both")["state"], "resolved");
 }
 
+TEST_F(Events, AnHttpStatusThatIsNoCount_IsStoredOnce_AndTheRunCanBeContinued) {
+  const std::string step = R"("name":"issue_refund","metadata":{"httpStatus":null,"status_code":502})";
+  ASSERT_EQ(service_->post("/v1/ingest/runs", key_, R"({"runId":"status-whole","steps":[{"stepKind":"tool",)" + step + "}]}").status, 201);
+  ASSERT_EQ(
+      service_->post("/v1/ingest/events", key_, R"({"runId":"status-events","events":[{"type":"tool_call",)" + step + R"(}],"final":true})")
+          .status,
+      201);
+  for (const std::string id : {"status-whole", "status-events"}) {
+    const std::string read = service_->get("/v1/runs/" + id, key_).body;
+    EXPECT_THAT(read, testing::HasSubstr(R"("metadata":{"status_code":502,"httpStatus":502})")) << id;
+    EXPECT_EQ(service_->post("/v1/analyze", key_, read).status, 200) << id;
+    ASSERT_EQ(post({{"runId", id}, {"events", {kClaim}}, {"final", true}}).status, 201) << id;
+    EXPECT_EQ(get("/v1/runs/" + id)["steps"].size(), 2u) << id;
+  }
+}
+
 TEST_F(Events, EventsAfterAWholeRun_ContinueIt) {
   ASSERT_EQ(
       service_

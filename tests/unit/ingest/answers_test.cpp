@@ -77,5 +77,15 @@ TEST(Answers, ARunReadBack_HasItsDocumentAndTheServersMembers) {
             R"({"runId":"r","state":"resolved","receivedAt":"1970-01-01T00:00:00.000Z","failures":[],"detectors":[],"policies":[]})");
 }
 
+TEST(Answers, AnOpenRun_ContinuesOneWhoseHttpStatusIsStoredTwice) {
+  model::RunRecord run;
+  run.run_id = "r";
+  run.document = R"({"runId":"r","steps":[{"metadata":{"httpStatus":null,"status_code":502,"httpStatus":502},"stepId":"a"}]})";
+  const std::string text = open_run_json(run, {R"({"type":"model_output","text":"Done."})"});
+  EXPECT_NE(text.find(R"({"metadata":{"status_code":502,"httpStatus":502},"stepId":"a"},{"stepKind":"model","outputSummary":"Done.")"),
+            std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace runwarden::ingest

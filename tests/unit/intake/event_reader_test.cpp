@@ -1,5 +1,6 @@
 #include "intake/event_reader.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace runwarden::intake {
@@ -52,6 +53,18 @@ std::string faults_of(const std::string& event) {
   if (read.ok()) return seen;
   for (const FieldFault& fault : read.error().faults) seen += (seen.empty() ? "" : " ") + fault.pointer + "=" + fault.code;
   return seen;
+}
+
+TEST(EventReader, MetadataThatTheRunReads_IsKept_AndMayComeOnce) {
+  EXPECT_EQ(
+      run_text(
+          {R"({"type":"tool_call","metadata":{"httpStatus":null,"status_code":502,"cost_usd":"x","usage":{"prompt_tokens":7,"k":1}}})"}),
+      R"({"runId":"r","steps":[{"stepKind":"tool","metadata":{"httpStatus":null,"status_code":502,"cost_usd":"x","usage":{"prompt_tokens":7,"k":1}}}]})");
+  for (const char* twice : {R"("httpStatus":null,"httpStatus":502)", R"("status_code":500,"status_code":502)",
+                            R"("usage":{"input_tokens":1,"input_tokens":2})"}) {
+    EXPECT_THAT(run_text({R"({"type":"tool_call","metadata":{)" + std::string(twice) + "}}"}), testing::HasSubstr("appears twice"))
+        << twice;
+  }
 }
 
 TEST(EventReader, TwoNamesOfOneMember_MustHaveOneValue) {

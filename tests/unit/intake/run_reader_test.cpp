@@ -1,5 +1,6 @@
 #include "intake/run_reader.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -116,7 +117,31 @@ INSTANTIATE_TEST_SUITE_P(
             R"({"steps":[{"inputSummary":"5","outputSummary":"true","stepId":"a"},{"outputSummary":"[]","x":{},"stepId":"step_2"}]})"},
         Normalized{R"({"steps":[{"metadata":{"status_code":503,"k":{"v":1}}}]})",
                    R"({"steps":[{"metadata":{"status_code":503,"k":{"v":1},"httpStatus":503},"stepId":"step_1"}]})"},
+        Normalized{R"({"steps":[{"metadata":{"httpStatus":null,"status_code":502},"stepId":"a"}]})",
+                   R"({"steps":[{"metadata":{"status_code":502,"httpStatus":502},"stepId":"a"}]})"},
+        Normalized{R"({"steps":[{"metadata":{"status_code":502,"httpStatus":"x"},"stepId":"a"}]})",
+                   R"({"steps":[{"metadata":{"status_code":502,"httpStatus":502},"stepId":"a"}]})"},
+        Normalized{R"({"steps":[{"metadata":{"httpStatus":[1,{"a":2}],"http_status":404,"k":1},"stepId":"a"}]})",
+                   R"({"steps":[{"metadata":{"http_status":404,"k":1,"httpStatus":404},"stepId":"a"}]})"},
+        Normalized{
+            R"({"steps":[{"metadata":{"httpStatus":{"a":1},"statusCode":true},"stepId":"a"},{"metadata":{"httpStatus":null},"stepId":"b"}]})",
+            R"({"steps":[{"metadata":{"statusCode":true,"httpStatus":{"a":1}},"stepId":"a"},{"metadata":{},"stepId":"b"}]})"},
+        Normalized{R"({"steps":[{"metadata":{"httpStatus":5.02e2,"k":1},"stepId":"a"}]})",
+                   R"({"steps":[{"metadata":{"httpStatus":5.02e2,"k":1},"stepId":"a"}]})"},
         Normalized{R"({"steps":[]})", R"({"steps":[]})"}));
+
+TEST(RunReader, AnHttpStatusStoredTwice_IsReadFromAStoredDocumentAlone) {
+  const std::string_view json = R"({"steps":[{"metadata":{"httpStatus":null,"status_code":502,"httpStatus":502},"stepId":"a"}]})";
+  EXPECT_THAT(document_of(json), testing::HasSubstr("appears twice"));
+  auto stored = read_run(json, kStoredRun, {});
+  ASSERT_TRUE(stored.ok());
+  EXPECT_EQ(stored->steps[0].http_status, 502);
+  EXPECT_EQ(stored->document, R"({"steps":[{"metadata":{"status_code":502,"httpStatus":502},"stepId":"a"}]})");
+  for (const char* twice : {R"("httpStatus":500,"httpStatus":502)", R"("httpStatus":null,"httpStatus":500,"httpStatus":502)",
+                            R"("httpStatus":null,"model":"a","model":"b")"}) {
+    EXPECT_FALSE(read_run(R"({"steps":[{"metadata":{)" + std::string(twice) + "}}]}", kStoredRun, {}).ok()) << twice;
+  }
+}
 
 TEST(RunReader, ADocumentReadAgain_IsTheSame) {
   const char* json =
