@@ -107,7 +107,7 @@ std::string_view authority_of(std::string_view url) {
   const std::size_t slashes = url.find("://");
   if (slashes == std::string_view::npos) return {};
   url.remove_prefix(slashes + 3);
-  return url.substr(0, url.find_first_of("/?#\\"));
+  return url.substr(0, url.find_first_of("/?#"));
 }
 
 std::string without_dot(CURLU* url, std::string host) {
@@ -206,6 +206,9 @@ CheckedUrl check_url(const std::string& url, const AddressRules& rules) {
   if (url.empty() || url.size() > kLongestUrl || odd) {
     return {{}, "must be a URL of at most " + std::to_string(kLongestUrl) + " printable ASCII characters", {}};
   }
+  // Browsers end the host at a backslash; libcurl takes it for part of a user name.
+  if (url.find('\\') != std::string::npos)
+    return {{}, "must not contain a backslash; write \"/\" in a path, and %5C for the character itself", {}};
   std::string text = url;
   ParsedUrl parsed = parse(text);
   if (parsed && is_address_with_dot(part(parsed.get(), CURLUPART_HOST))) {

@@ -354,6 +354,14 @@ TEST_F(WebhooksService, ForbiddenAddresses_AreRefusedWhereTheyAreAsked) {
   EXPECT_TRUE(get("/v1/webhooks")["items"].empty());
 }
 
+TEST_F(WebhooksService, UserNameBehindABackslash_IsRefused) {
+  const HttpAnswer answer = post("/v1/webhooks", json{{"url", "http://bob:pw\\@127.0.0.1:18932/x"}}.dump());
+  ASSERT_EQ(answer.status, 422) << answer.body;
+  const json error = json::parse(answer.body)["errors"][0];
+  EXPECT_EQ(error["pointer"], "/url");
+  EXPECT_THAT(error["detail"].get<std::string>(), testing::HasSubstr("backslash"));
+}
+
 TEST_F(WebhooksService, Redirect_CountsAsAFailure) {
   WebhookReceiver inside;
   WebhookReceiver receiver([&](const ReceivedMessage&, std::size_t) { return Answer{307, "Location: " + inside.url("/secret") + "\r\n", {}}; });

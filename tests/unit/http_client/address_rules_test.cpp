@@ -1,6 +1,7 @@
 #include "http_client/address_rules.h"
 
 #include <arpa/inet.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 
@@ -114,6 +115,13 @@ TEST(WebhookUrl, AnAtSignBeforeTheHost_IsRefused_AlsoWithoutAName) {
     EXPECT_EQ(fault(url), "must not contain a user name or password") << url;
   }
   for (const char* url : {"https://x/@a", "https://x?a=b@c", "https://x/a@b/c"}) EXPECT_EQ(fault(url), "") << url;
+}
+
+TEST(WebhookUrl, ABackslash_IsRefused_BecauseItMayHideAUserName) {
+  for (const char* url : {"http://bob:pw\\@127.0.0.1:18932/x", "https://x\\@y/", "https://x/a\\b", "https:\\\\x/", "https://x/?a=\\"}) {
+    EXPECT_THAT(fault(url, true), testing::StartsWith("must not contain a backslash")) << url;
+  }
+  EXPECT_EQ(fault("https://x/a%5Cb"), "");
 }
 
 TEST(WebhookUrl, WithoutAHost_IsRefused) {
