@@ -7,6 +7,7 @@
 #include "base/base64.h"
 #include "base/json_events.h"
 #include "base/json_text.h"
+#include "intake/otlp/mend_json.h"
 
 namespace runwarden::intake::otlp {
 namespace {
@@ -180,7 +181,11 @@ std::optional<AnyValue> read_json_tree(std::string_view text, Arena& arena) {
   const auto first = text.find_first_not_of(" \t\r\n");
   if (first == std::string_view::npos || (text[first] != '{' && text[first] != '[' && text[first] != '"')) return std::nullopt;
   if (auto tree = read_whole(text, arena)) return tree;
-  return text[first] == '"' ? std::nullopt : read_cut_off(text, arena);
+  const std::string mended = mended_json(text);
+  if (mended != text) {
+    if (auto tree = read_whole(mended, arena)) return tree;
+  }
+  return text[first] == '"' ? std::nullopt : read_cut_off(mended, arena);
 }
 
 void append_json(std::string& out, const AnyValue& value) {

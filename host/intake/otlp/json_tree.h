@@ -11,7 +11,8 @@
 namespace runwarden::intake::otlp {
 
 // The object, array or string in a JSON text, in the arena. Empty if the text is none of these, is nested deeper than 64 levels, or holds
-// more than 100,000 values. An object or array that was cut off (attributes have a length limit) is read as far as it goes.
+// more than 100,000 values. Reads what mended_json() repairs. An object or array that was cut off (attributes have a length limit) is read
+// as far as it goes.
 std::optional<AnyValue> read_json_tree(std::string_view text, Arena& arena);
 
 // True if the text may be a JSON object or array.

@@ -368,23 +368,35 @@ TEST(OtlpDecode, DeepProtobuf_CostsItsSpanAndNoStack) {
   EXPECT_THAT(spans[0].span.fault, HasSubstr("nested deeper"));
 }
 
+std::string tree_of(std::string_view text) {
+  std::string json;
+  Arena arena;
+  const auto tree = read_json_tree(text, arena);
+  if (tree) append_json(json, *tree);
+  return json;
+}
+
+TEST(JsonTree, TextThatEncodersWriteAlthoughItIsNoJson_IsMended) {
+  EXPECT_EQ(tree_of(R"([{"role":"user","content":"Hi \ud83d"}])"), "[{\"role\":\"user\",\"content\":\"Hi \uFFFD\"}]");
+  EXPECT_EQ(tree_of(R"([{"content":"Hi \ud83d\ude00"},{"content":"\ude00"}])"),
+            "[{\"content\":\"Hi \U0001F600\"},{\"content\":\"\uFFFD\"}]");
+  EXPECT_EQ(tree_of(R"({"content":"NaN","score":NaN,"worst":-Infinity})"), R"({"content":"NaN","score":null,"worst":null})");
+  EXPECT_EQ(tree_of("{\"content\":\"a\xFF\"}"), "{\"content\":\"a\uFFFD\"}");
+  EXPECT_EQ(tree_of(R"("\udc00")"), "\"\uFFFD\"");
+  EXPECT_EQ(tree_of(R"([{"score":NaN,"content":"Hi \ud83d, refund)"), "[{\"score\":null,\"content\":\"Hi \uFFFD, refund\"}]");
+  EXPECT_EQ(tree_of(R"([{"content":"Hi \ud83d)"), "[{\"content\":\"Hi \uFFFD\"}]") << "cut off between two surrogates";
+}
+
 TEST(JsonTree, TextThatWasCutOff_IsReadAsFarAsItGoes) {
-  const auto read = [](std::string_view text) {
-    std::string json;
-    Arena arena;
-    const auto tree = read_json_tree(text, arena);
-    if (tree) append_json(json, *tree);
-    return json;
-  };
-  EXPECT_EQ(read(R"([{"role":"user","content":"Refund ord)"), R"([{"role":"user","content":"Refund ord"}])");
-  EXPECT_EQ(read(R"([{"role":"user","content":"a\u00)"), R"([{"role":"user","content":"a"}])");
-  EXPECT_EQ(read(R"({"a":1,"b)"), R"({"a":1,"b":null})");
-  EXPECT_EQ(read(R"({"a":1,"b":)"), R"({"a":1,"b":null})");
-  EXPECT_EQ(read(R"({"a":[1,2,)"), R"({"a":[1,2]})");
-  EXPECT_EQ(read(R"({"a":[1,2],"b":tru)"), R"({"a":[1,2],"b":null})");
-  EXPECT_EQ(read("no JSON"), "");
-  EXPECT_EQ(read("{no JSON"), "");
-  EXPECT_EQ(read(std::string(100'000, '[')), "");
+  EXPECT_EQ(tree_of(R"([{"role":"user","content":"Refund ord)"), R"([{"role":"user","content":"Refund ord"}])");
+  EXPECT_EQ(tree_of(R"([{"role":"user","content":"a\u00)"), R"([{"role":"user","content":"a"}])");
+  EXPECT_EQ(tree_of(R"({"a":1,"b)"), R"({"a":1,"b":null})");
+  EXPECT_EQ(tree_of(R"({"a":1,"b":)"), R"({"a":1,"b":null})");
+  EXPECT_EQ(tree_of(R"({"a":[1,2,)"), R"({"a":[1,2]})");
+  EXPECT_EQ(tree_of(R"({"a":[1,2],"b":tru)"), R"({"a":[1,2],"b":null})");
+  EXPECT_EQ(tree_of("no JSON"), "");
+  EXPECT_EQ(tree_of("{no JSON"), "");
+  EXPECT_EQ(tree_of(std::string(100'000, '[')), "");
 }
 
 }  // namespace
