@@ -118,7 +118,7 @@ class FastWalk {
  public:
   enum class End : std::uint8_t { complete, stopped_by_reader, gave_up };
 
-  FastWalk(int max_depth, JsonEvents& events) : max_depth_(max_depth), events_(events) {}
+  FastWalk(int max_depth, JsonEvents& events) : max_depth_(std::min(max_depth, kMostRecursion)), events_(events) {}
 
   End walk(simdjson::ondemand::document& document) {
     simdjson::ondemand::json_type type;
@@ -131,12 +131,13 @@ class FastWalk {
   }
 
  private:
+  static constexpr int kMostRecursion = 1000;
   using Value = simdjson::ondemand::value;
   using Type = simdjson::ondemand::json_type;
 
   End end() const { return stopped_ ? End::stopped_by_reader : End::gave_up; }
 
-  // False: the document is not accepted, or the handler stopped. Recurses at most max_depth levels.
+  // False: the document is not accepted, or the handler stopped. Recurses with each level.
   bool value(Value& value) {
     Type type;
     if (value.type().get(type) != simdjson::SUCCESS) return false;

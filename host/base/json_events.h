@@ -1,5 +1,5 @@
-// Reads JSON text (RFC 8259) as a stream of events, which hides the parser. Never recurses deeper than max_depth. Any thread; keeps no
-// state between calls. A handler may parse another text during an event.
+// Reads JSON text (RFC 8259) as a stream of events, which hides the parser. Recurses at most 1000 levels, however deep the text is. Any
+// thread; keeps no state between calls. A handler may parse another text during an event.
 #pragma once
 
 #include <cstdint>

@@ -298,6 +298,26 @@ TEST_F(OtlpServer, ABadSpan_IsTheOnlyOneRefused) {
   EXPECT_THAT(service_.request("GET /metrics HTTP/1.1\r\nHost: t\r\n\r\n").body, HasSubstr("runwarden_otlp_spans_total{result=\"rejected\"} 2"));
 }
 
+TEST_F(OtlpServer, ASpanWithAVeryDeepAttribute_IsTheOnlyOneRefused) {
+  std::string deep = R"({"intValue":"1"})";
+  for (int i = 0; i < 500; ++i) deep = R"({"arrayValue":{"values":[)" + deep + "]}}";
+  std::vector<OtlpSpan> spans = refund(1);
+  OtlpSpan bad = spans[0];
+  bad.span_id = "b7ad6b7169203399";
+  bad.attributes = {{"deep", "here"}};
+  spans.push_back(bad);
+  std::string body = otlp_json(spans);
+  const std::string place = R"({"stringValue":"here"})";
+  ASSERT_NE(body.find(place), std::string::npos) << body;
+  body.replace(body.find(place), place.size(), deep);
+  const HttpAnswer answer = send(body);
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  const json partial = json::parse(answer.body)["partialSuccess"];
+  EXPECT_EQ(partial["rejectedSpans"], "1");
+  EXPECT_THAT(partial["errorMessage"].get<std::string>(), HasSubstr("nested deeper"));
+  EXPECT_EQ(resolved(trace_id(1))["steps"].size(), 2u);
+}
+
 TEST_F(OtlpServer, ASpanWithABadParentId_IsRefused_AndDoesNotEndItsRun) {
   OtlpSpan part = refund(1)[0];
   part.parent_id = "abc";

@@ -16,9 +16,7 @@
 namespace runwarden::intake::otlp {
 namespace {
 
-constexpr int kMostDepth = 1000;                 // the limit given to parse_json
-constexpr int kEnvelopeDepth = 16;               // levels of the request around its attributes
-constexpr int kDepthOfAValue = 5;                // {"kvlistValue":{"values":[{"value":{ per level of an attribute
+constexpr int kAnyDepth = std::numeric_limits<int>::max();  // what is too deep is skipped, and costs its own span only
 constexpr std::size_t kMostOrigins = 100'000;    // resource values and scopes in a request that has spans before them
 constexpr std::size_t kUsualSpanBytes = 16'384;  // attributes and their texts
 constexpr std::size_t kUsualResourceBytes = 2048;
@@ -144,7 +142,6 @@ class RequestReader final : public JsonEvents {
   }
 
   bool open_object() override {
-    if (!enter()) return false;
     if (skipping_ > 0) return skip();
     if (frames_.empty()) return push({In::request});
     Frame& at = frames_.back();
@@ -169,7 +166,6 @@ class RequestReader final : public JsonEvents {
   }
 
   bool open_array() override {
-    if (!enter()) return false;
     if (skipping_ > 0) return skip();
     if (frames_.empty()) return stop("the body is not a JSON object");
     Frame& at = frames_.back();
@@ -202,7 +198,6 @@ class RequestReader final : public JsonEvents {
   }
 
   bool close() override {
-    --depth_;
     if (skipping_ > 0) {
       --skipping_;
       return true;
@@ -217,7 +212,7 @@ class RequestReader final : public JsonEvents {
     frames_.clear();
     origins_.clear();
     key_ = Key::other;
-    skipping_ = depth_ = 0;
+    skipping_ = 0;
     resources_ = scopes_ = origin_values_ = 0;
     origin_came_late_ = false;
     resource_arena_.release();
@@ -325,12 +320,6 @@ class RequestReader final : public JsonEvents {
   bool stop(std::string why) {
     fault_ = Error{Code::bad_request, std::move(why) + "; send an ExportTraceServiceRequest in OTLP's JSON encoding", {}, {}};
     return false;
-  }
-
-  bool enter() {
-    const int most = std::min(kMostDepth - 1, kEnvelopeDepth + kDepthOfAValue * (limits_.max_value_depth + 1));
-    return ++depth_ <= most || stop("the JSON is nested deeper than attributes of limits.max_json_depth (" +
-                                    std::to_string(limits_.max_value_depth) + ") levels need");
   }
 
   bool begin_resource() {
@@ -557,7 +546,6 @@ class RequestReader final : public JsonEvents {
   std::vector<Frame> frames_;
   Key key_ = Key::other;  // of the next value, in the innermost open object
   int skipping_ = 0;
-  int depth_ = 0;
   Attributes resource_;
   std::string scope_;
   Span span_;
@@ -578,7 +566,7 @@ class RequestReader final : public JsonEvents {
 };
 
 Status read_in(std::string_view body, RequestReader& reader) {
-  Status read = parse_json(body, kMostDepth, reader);
+  Status read = parse_json(body, kAnyDepth, reader);
   if (reader.fault()) return std::move(*reader.fault());
   return read;
 }

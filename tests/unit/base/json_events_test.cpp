@@ -79,6 +79,17 @@ TEST(JsonEvents, AtTheDepthLimit_IsTaken) {
   EXPECT_TRUE(parse_json("[[[[1]]]]", 4, events).ok());
 }
 
+TEST(JsonEvents, BeyondTheDepthOfRecursion_IsReadAsFarAsTheLimitGoes) {
+  constexpr int kDepth = 50'000;
+  const std::string deep = std::string(kDepth, '[') + "1" + std::string(kDepth, ']');
+  Transcript events;
+  EXPECT_FALSE(parse_json(deep, kDepth - 1, events).ok());
+  events.text.clear();
+  ASSERT_TRUE(parse_json(deep, kDepth, events).ok());
+  EXPECT_EQ(std::count(events.text.begin(), events.text.end(), '['), kDepth);
+  EXPECT_EQ(std::count(events.text.begin(), events.text.end(), '}'), kDepth);
+}
+
 // The most arrays that were open at once, by whatever was told: also what was taken back.
 class Deepest final : public JsonEvents {
  public:

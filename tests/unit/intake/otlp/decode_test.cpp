@@ -329,13 +329,29 @@ TEST(OtlpDecode, NestingAndNumberOfValues_AreBounded) {
   };
   EXPECT_EQ(decoded_json(nested(3), limits).at(0).span.fault, "");
   EXPECT_THAT(decoded_json(nested(4), limits).at(0).span.fault, HasSubstr("limits.max_json_depth (3)"));
-  Collect sink;
-  EXPECT_FALSE(decode(nested(200), Encoding::json, limits, sink).ok());
   limits.max_values = 2;
   OtlpSpan span;
   span.attributes = {{"a", true}, {"b", true}, {"c", true}};
   EXPECT_THAT(decoded(test::otlp_protobuf({span}), Encoding::protobuf, limits).at(0).span.fault, HasSubstr("more than 2 attributes"));
   EXPECT_THAT(decoded_json(test::otlp_json({span}), limits).at(0).span.fault, HasSubstr("more than 2 attributes"));
+}
+
+TEST(OtlpDecode, DeepJson_CostsItsSpanAndNoStack) {
+  for (const int levels : {100, 400, 3'000, 20'000}) {
+    std::string deep;
+    for (int i = 0; i < levels; ++i) deep += R"({"arrayValue":{"values":[)";
+    deep += R"({"intValue":"1"})";
+    for (int i = 0; i < levels; ++i) deep += "]}}";
+    const auto span = [](char id, const std::string& value) {
+      return R"({"traceId":"0af7651916cd43dd8448eb211c80319c","spanId":"b7ad6b716920333)" + std::string(1, id) +
+             R"(","attributes":[{"key":"a","value":)" + value + "}]}";
+    };
+    const auto spans = decoded_json(R"({"resourceSpans":[{"scopeSpans":[{"spans":[)" + span('1', deep) + "," +
+                                    span('2', R"({"intValue":"7"})") + "]}]}]}");
+    ASSERT_EQ(spans.size(), 2u) << levels;
+    EXPECT_THAT(spans[0].span.fault, HasSubstr("nested deeper")) << levels;
+    EXPECT_EQ(spans[1].span.fault, "") << levels;
+  }
 }
 
 TEST(OtlpDecode, DeepProtobuf_CostsItsSpanAndNoStack) {
