@@ -209,6 +209,7 @@ std::size_t RequestParser::read_body(std::string_view bytes, BodyReader* reader)
     const std::string_view rest = bytes.substr(used);
     // Beast needs the five bytes of a last chunk together; nothing shorter can end a body.
     if (framing_.chunked && chunk_rest_ == 0 && rest.size() < kShortestChunkedRest) break;
+    const bool at_frame = framing_.chunked && chunk_rest_ == 0;
     beast::error_code fault;
     const std::size_t taken = put(boost::asio::buffer(rest.data(), rest.size()), fault);
     used += taken;
@@ -217,6 +218,7 @@ std::size_t RequestParser::read_body(std::string_view bytes, BodyReader* reader)
       break;
     }
     if (fault) body_fault_ = body_fault_text(fault);
+    if (!fault && at_frame && taken > kMaxChunkFrame) body_fault_ = kLargeChunkFrame;
     // The last chunk is parsed in one piece with its trailers, which Beast unfolds.
     if (framing_.chunked && is_done() && holds_fold(rest.substr(0, taken))) body_fault_ = kFoldedTrailer;
     if (taken == 0) break;

@@ -288,6 +288,27 @@ TEST(RequestParser, WhenATrailerFramesTheBody_SaysSo) {
   }
 }
 
+TEST(RequestParser, WhenAChunkLineOrTrailerIsLong_IsBrokenHoweverItIsCut) {
+  const std::string most(16'000, 'a');
+  const std::string more(20'000, 'a');
+  for (const auto& [begin, end] : {std::pair<std::string, std::string>{"5;", "\r\nhello\r\n0\r\n\r\n"},
+                                   {"5\r\nhello\r\n5;", "\r\nhello\r\n0\r\n\r\n"},
+                                   {"5\r\nhello\r\n0\r\nX: ", "\r\n\r\n"},
+                                   {"0;", "\r\n\r\n"}}) {
+    for (const std::size_t cut : {std::size_t{0}, begin.size() + 10, begin.size() + more.size()}) {
+      for (const bool is_long : {false, true}) {
+        const std::string body = begin + (is_long ? more : most) + end;
+        Chunked one;
+        one.feed(std::string_view(body).substr(0, cut));
+        one.feed(std::string_view(body).substr(std::min(cut, body.size())));
+        EXPECT_EQ(one.parser.body_broken(), is_long) << begin << " cut at " << cut;
+        if (!is_long) continue;
+        EXPECT_THAT(one.parser.body_fault(), HasSubstr("16 KiB")) << begin << " cut at " << cut;
+      }
+    }
+  }
+}
+
 TEST(RequestParser, WhenChunksAreMostlyFrame_IsBroken) {
   Chunked line;
   line.feed("5;" + std::string(40'000, 'a'));
