@@ -93,9 +93,7 @@ void RunResolver::judge(std::size_t worker, const std::shared_ptr<Ending>& endin
     return commit(ending, parts_.judge.write_unread(claim.run_id, std::move(text), redacted.error().detail, metadata));
   }
   const auto commit_it = [this, ending](std::size_t, store::RunWrite write) { commit(ending, std::move(write)); };
-  const auto failed = [this, ending] {
-    give_up(*ending, {Code::internal, "the run \"" + ending->claim.run_id + "\" could not be resolved; it will be retried", {}, {}});
-  };
+  const auto failed = [this, ending] { give_up(*ending, {Code::internal, "judging it failed; it will be retried", {}, {}}); };
   parts_.judge.judge(std::move(*redacted), metadata, worker, {commit_it, failed});
 }
 
@@ -106,8 +104,9 @@ void RunResolver::commit(const std::shared_ptr<Ending>& ending, store::RunWrite 
   const bool queued = parts_.queue.submit(std::move(write), [this, ending, record](const store::WriteResult& result) {
     forget(ending->claim);
     if (result.outcome == store::WriteResult::Outcome::stored) return ending->done(std::move(*record));
-    give_up(*ending,
-            no_room(result.detail.empty() ? "the run \"" + ending->claim.run_id + "\" was resolved by another request" : result.detail));
+    // The store is full: the lease keeps the run from being judged again and again until there is room.
+    if (result.outcome == store::WriteResult::Outcome::unavailable) return ending->done(no_room(result.detail));
+    give_up(*ending, no_room(result.detail.empty() ? "it was resolved by another request" : result.detail));
   });
   if (!queued) give_up(*ending, queue_full());
 }
@@ -140,13 +139,16 @@ void RunResolver::start_due() {
   claims_in_work_ = claims.size() + 1;
   for (const store::Claim& claim : claims) {
     parts_.pool.post([this, claim](std::size_t worker) {
+      const auto tell = [this, run_id = claim.run_id](const std::string& why) {
+        parts_.on_fault("run \"" + run_id + "\" could not be resolved: " + why);
+      };
       try {
-        resolve(worker, claim, [this](const Result<model::RunRecord>& result) {
-          if (!result.ok()) parts_.on_fault(result.error().detail);
+        resolve(worker, claim, [this, tell](const Result<model::RunRecord>& result) {
+          if (!result.ok()) tell(result.error().detail);
           end_one();
         });
       } catch (const std::exception& fault) {
-        parts_.on_fault("run \"" + claim.run_id + "\" could not be resolved: " + fault.what());
+        tell(fault.what());
         end_one();
       }
     });

@@ -1,5 +1,6 @@
 #include "ingest/run_resolver.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <future>
@@ -7,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -34,13 +36,16 @@ class HeldQueue final : public test::ForwardingQueue {
     return true;
   }
 
-  void wait() { came_.get_future().wait(); }
+  void wait() {
+    came_.get_future().wait();
+    came_ = {};
+  }
   void let_through() { real_.submit(std::move(*write_), std::move(done_)); }
-  void refuse() {
-    store::WriteResult full;
-    full.outcome = Outcome::unavailable;
-    full.detail = "the disk is full";
-    std::exchange(done_, nullptr)(std::move(full));
+  void refuse(Outcome outcome, std::string why) {
+    store::WriteResult result;
+    result.outcome = outcome;
+    result.detail = std::move(why);
+    std::exchange(done_, nullptr)(std::move(result));
   }
 
  private:
@@ -119,6 +124,7 @@ class RunResolverTest : public ::testing::Test {
     queue_.wait();
   }
 
+  std::vector<std::string> faults_;
   test::FakeClock clock_;
   test::TempFolder folder_;
   const std::unique_ptr<store::Store> store_ = open();
@@ -129,8 +135,15 @@ class RunResolverTest : public ::testing::Test {
   std::promise<Result<model::RunRecord>> ended_;
   WorkPool pool_{1, [](const std::string& why) { ADD_FAILURE() << why; }};
   Judge judge_{{.store = *store_, .pool = pool_, .detectors = [this] { return detectors_; }, .on_verdict = [](const model::Verdict&) {}}};
-  RunResolver resolver_{{*store_, queue_, pool_, clock_, judge_, redaction_, {}, [](model::TenantId) { return std::string("acme"); },
-                         [](const std::string& why) { ADD_FAILURE() << why; }},
+  RunResolver resolver_{{*store_,
+                         queue_,
+                         pool_,
+                         clock_,
+                         judge_,
+                         redaction_,
+                         {},
+                         [](model::TenantId) { return std::string("acme"); },
+                         [this](const std::string& why) { faults_.push_back(why); }},
                         {}};
 };
 
@@ -149,8 +162,24 @@ TEST_F(RunResolverTest, ARunThatTakesLongerThanItsLease_IsKeptFromOthersAndStore
 
 TEST_F(RunResolverTest, ARunThatCouldNotBeStored_IsFreeAtOnce) {
   begin();
-  queue_.refuse();
+  queue_.refuse(Outcome::denied, "its permit was withdrawn");
   EXPECT_FALSE(ended_.get_future().get().ok());
+  EXPECT_TRUE(claim_run());
+}
+
+TEST_F(RunResolverTest, WhileTheStoreIsFull_ARunIsTriedOnceInALease_AndEachFaultNamesIt) {
+  begin();
+  queue_.refuse(Outcome::unavailable, "the disk is full");
+  EXPECT_FALSE(ended_.get_future().get().ok());
+  EXPECT_FALSE(claim_run());
+  clock_.advance_ms(kLeaseMs + 1);
+  resolver_.poke();
+  queue_.wait();
+  queue_.refuse(Outcome::unavailable, "the disk is full");
+  resolver_.poke();
+  EXPECT_FALSE(claim_run());
+  EXPECT_THAT(faults_, testing::ElementsAre("run \"r\" could not be resolved: the disk is full"));
+  clock_.advance_ms(kLeaseMs + 1);
   EXPECT_TRUE(claim_run());
 }
 
