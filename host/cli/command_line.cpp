@@ -5,6 +5,7 @@
 
 #include "base/nearest_names.h"
 #include "cli/context.h"
+#include "detect/crash_note.h"
 
 namespace runwarden::cli {
 namespace {
@@ -83,6 +84,20 @@ std::optional<int> parse(CLI::App& app, int argc, const char* const* argv, Conte
   }
 }
 
+// Returns the exit status.
+int run_command(int argc, const char* const* argv, Context& context) {
+  try {
+    CLI::App app("Collects records of AI-agent runs and reports runs that only look successful.", "runwarden");
+    add_common(app, context);
+    add_commands(app, context);
+    refuse_empty_values(app);
+    const auto exit_code = parse(app, argc, argv, context);
+    return exit_code ? *exit_code : context.exit_code;
+  } catch (const std::exception& fault) {
+    return context.refuse(text_of(fault));
+  }
+}
+
 }  // namespace
 
 void need_subcommand(CLI::App& app) {
@@ -94,21 +109,12 @@ void need_subcommand(CLI::App& app) {
 
 int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err) {
   Context context{out, err, {}, {}, kFine};
-  try {
-    CLI::App app("Collects records of AI-agent runs and reports runs that only look successful.", "runwarden");
-    add_common(app, context);
-    add_commands(app, context);
-    refuse_empty_values(app);
-    if (const auto exit_code = parse(app, argc, argv, context)) return *exit_code;
-    if (context.has_abandoned_calls) {
-      out.flush();
-      err.flush();
-      std::_Exit(context.exit_code);
-    }
-    return context.exit_code;
-  } catch (const std::exception& fault) {
-    return context.refuse(text_of(fault));
-  }
+  const int exit_code = run_command(argc, argv, context);
+  out.flush();
+  err.flush();
+  detect::CrashMessage::finished(exit_code);
+  if (context.has_abandoned_calls) std::_Exit(exit_code);
+  return exit_code;
 }
 
 }  // namespace runwarden::cli

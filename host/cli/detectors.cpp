@@ -4,6 +4,7 @@
 
 #include "base/json_text.h"
 #include "base/one_line.h"
+#include "cli/command_process.h"
 #include "cli/conformance.h"
 #include "cli/context.h"
 #include "cli/detector_test.h"
@@ -11,7 +12,6 @@
 #include "config/core_types.h"
 #include "config/loading.h"
 #include "conformance/kit.h"
-#include "detect/crash_note.h"
 #include "detect/inspect.h"
 
 namespace runwarden::cli {
@@ -106,7 +106,7 @@ int inspect(Context& context, const std::vector<std::string>& files, bool json) 
   const auto folders = search_path(context);
   if (!folders) return kWanting;
   int worst = kFine;
-  detect::CrashMessage::watch();
+  if (const Status in_child = go_on_in_child(context.err); !in_child.ok()) return context.refuse(in_child.error().detail);
   for (const std::string& file : files) {
     context.out.flush();  // loading a library may end the process
     const auto found = detect::inspect(std::filesystem::absolute(file), *folders);

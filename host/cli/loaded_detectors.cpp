@@ -5,8 +5,8 @@
 
 #include "base/json_text.h"
 #include "base/mutex.h"
+#include "cli/command_process.h"
 #include "cli/table.h"
-#include "detect/crash_note.h"
 
 namespace runwarden::cli {
 namespace {
@@ -34,7 +34,7 @@ detect::LoadContext load_context(Context& context, const config::Settings& setti
 }
 
 Result<std::shared_ptr<detect::DetectorSet>> try_detectors(Context& context, const config::Settings& settings, std::size_t workers) {
-  detect::CrashMessage::watch();
+  if (Status in_child = go_on_in_child(context.err); !in_child.ok()) return std::move(in_child.error());
   return detect::DetectorSet::load(settings.detectors, load_context(context, settings, workers));
 }
 

@@ -14,7 +14,8 @@ namespace runwarden::cli {
 // uses the machine's clock, and the context's streams as long as it lives; the settings only while it is loaded.
 detect::LoadContext load_context(Context& context, const config::Settings& settings, std::size_t workers);
 
-// The set, or all its faults, one per line. A detector that crashes this process is named on standard error (detect::CrashMessage).
+// The set, or all its faults, one per line. From here on, the command goes on in a child process (cli/command_process.h), which a detector
+// may end: it is named on standard error.
 Result<std::shared_ptr<detect::DetectorSet>> try_detectors(Context& context, const config::Settings& settings, std::size_t workers);
 // The same, after the warnings about detectors; null on failure, after reporting every fault.
 std::shared_ptr<detect::DetectorSet> load_detectors(Context& context, const config::Settings& settings, std::size_t workers);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "model/record_key.h"
@@ -19,6 +20,9 @@ struct CrashContext {
   std::string_view origin = {};  // of a run without an id: its file and line, if there is one
   DetectorCode code = DetectorCode::evaluate;
 };
+
+// Of code that belongs to no run: "detector "dh" (/usr/lib/dh.so) has not returned from create".
+std::string without_end(const CrashContext& context);
 
 // Learns what code its thread is inside; null: none.
 class CodeObserver {
@@ -40,7 +44,7 @@ class CrashContextScope {
 
  private:
   const CrashContext* const outer_;
-  CallSlot* const slot_;  // of a call of evaluate that the crash file names; may be null
+  CallSlot* const slot_;  // in the crash file; may be null
 };
 
 }  // namespace runwarden::detect

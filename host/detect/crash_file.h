@@ -1,5 +1,6 @@
-// The file that a service leaves for its successor: the note of a crash, and the calls of evaluate that are under way. The calls are in
-// mapped memory, so they outlive an end that no handler sees (SIGKILL, _exit). Written and read on one machine by one program.
+// The file that a service leaves for its successor: the note of a crash, and the calls that are under way. The calls are in mapped memory,
+// so they outlive an end that no handler sees (SIGKILL, _exit). Written and read on one machine by one program. A command shares such
+// memory with the process that waits for it.
 #pragma once
 
 #include <array>
@@ -31,7 +32,7 @@ struct CrashText {
 
 struct NotedCall {
   model::Digest content{};
-  CrashText<256> tenant, run_id;
+  CrashText<256> tenant, run_id;  // run_id: of a run without an id, its origin
   CrashText<128> detector_key, library_sha256;
   CrashText<2048> library;
 
@@ -51,11 +52,20 @@ struct CrashNotePage {
 };
 
 struct CallSlot {
-  std::uint32_t under_way = 0;  // 1 while the call is made
+  std::uint32_t state = 0;  // while the call is made, 1 + its DetectorCode
   NotedCall call;
+  std::int64_t since_ns = 0;  // on the monotonic clock
 
-  bool is_under_way() { return std::atomic_ref(under_way).load(std::memory_order_acquire) == 1; }
-  void set_under_way(std::uint32_t value) { std::atomic_ref(under_way).store(value, std::memory_order_release); }
+  void begin(const CrashContext& context, std::int64_t now_ns);
+  void end() { put(0); }
+  bool is_under_way() { return get() != 0; }
+  bool is_evaluating() { return get() == 1 + static_cast<std::uint32_t>(DetectorCode::evaluate); }
+  // Of a call that is under way. The views are valid as long as this object.
+  CrashContext context();
+
+ private:
+  std::uint32_t get() { return std::atomic_ref(state).load(std::memory_order_acquire); }
+  void put(std::uint32_t value) { std::atomic_ref(state).store(value, std::memory_order_release); }
 };
 
 // Threads beyond this number leave no trace of their calls.
@@ -71,6 +81,6 @@ struct CrashFile {
 static_assert(std::is_trivially_copyable_v<CrashFile> && sizeof(CrashNotePage) < 4096);
 
 constexpr std::string_view kCrashNoteMagic = "rwcrash1";
-constexpr std::string_view kCrashCallsMagic = "rwcalls1";
+constexpr std::string_view kCrashCallsMagic = "rwcalls2";
 
 }  // namespace runwarden::detect

@@ -39,8 +39,15 @@ std::atomic<int> note_fd{-1};
 std::atomic<bool> written{false};
 std::atomic<pid_t> owner_pid{0};  // a process that a detector forks has the handlers, too, but leaves nothing behind
 CrashNotePage page;               // static, because the stack may be what is broken
-CrashFile no_file;                // of commands
+CrashFile no_file;                // until there is one
 std::atomic<CrashFile*> crash_file{nullptr};
+// What a command's process shares with the one that waits for it.
+struct Shared {
+  CrashFile file;
+  std::atomic<int> exit_code;
+};
+constexpr int kNotFinished = -1;
+Shared* shared = nullptr;
 std::array<std::atomic<bool>, kCallSlots> slot_taken{};
 struct sigaction previous[NSIG];
 thread_local const CrashContext* current_context = nullptr;
@@ -66,8 +73,10 @@ Line line;  // static like the page
 
 // Everything from here to the end of on_signal is async-signal-safe.
 
-// Ends the process at once. ThreadSanitizer's _exit() waits for a second, in which the other threads would go on without the call.
+// Ends the process, which has said why, at once. ThreadSanitizer's _exit() waits for a second, in which the other threads would go on
+// without the call.
 [[noreturn]] void leave() {
+  CrashMessage::finished(EXIT_FAILURE);
   for (;;) ::syscall(SYS_exit_group, EXIT_FAILURE);
 }
 
@@ -113,28 +122,30 @@ void write_note(const CrashContext& context, int signal) {
   [[maybe_unused]] const auto wrote = ::pwrite(note_fd.load(std::memory_order_acquire), &page, sizeof page, 0);
 }
 
+void add_to_line(const CrashContext& context) {
+  line << " detector \"" << context.detector_key << "\" (" << context.library << ") for the run \"" << run_of(context) << "\";";
+}
+
 // On a thread that is inside no detector: one of a detector's own, or of the host. Returns whether a call was under way. If it was one
 // call, that is the one to blame; of several the file knows no more than that they were under way.
 bool report_calls_under_way(int signal) {
   CallSlot* first = nullptr;
   int count = 0;
   for (CallSlot& slot : crash_file.load(std::memory_order_acquire)->calls) {
-    if (!slot.is_under_way()) continue;
+    if (!slot.is_evaluating()) continue;
     if (first == nullptr) first = &slot;
     ++count;
   }
   if (count == 0) return false;
   if (count == 1) {
-    report.load(std::memory_order_acquire)(first->call.context(), signal);
+    report.load(std::memory_order_acquire)(first->context(), signal);
     return true;
   }
   if (written.exchange(true)) return true;
   line << "runwarden: a thread that is inside no detector ended the process (" << (signal == 0 ? "" : "SIG")
        << (signal == 0 ? "exit" : abbreviation(signal)) << ") while these were called:";
   for (CallSlot& slot : crash_file.load(std::memory_order_acquire)->calls) {
-    if (!slot.is_under_way()) continue;
-    const CrashContext context = slot.call.context();
-    line << " detector \"" << context.detector_key << "\" (" << context.library << ") for the run \"" << run_of(context) << "\";";
+    if (slot.is_evaluating()) add_to_line(slot.context());
   }
   line.write();
   return true;
@@ -171,7 +182,7 @@ void on_exit() {
 void install(Report what) {
   owner_pid.store(::getpid(), std::memory_order_relaxed);
   if (report.load(std::memory_order_acquire) != nullptr) return;
-  crash_file.store(&no_file, std::memory_order_release);
+  if (crash_file.load(std::memory_order_acquire) == nullptr) crash_file.store(&no_file, std::memory_order_release);
   report.store(what, std::memory_order_release);
   struct sigaction action {};
   action.sa_sigaction = on_signal;
@@ -203,14 +214,19 @@ class ThreadSlot {
   std::size_t index_ = 0;
 };
 
+std::int64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
+}
+
 CallSlot* enter(const CrashContext& context) {
   CrashFile* const into = crash_file.load(std::memory_order_acquire);
-  if (into == nullptr || context.code != DetectorCode::evaluate) return nullptr;
+  if (into == nullptr) return nullptr;
   static thread_local const ThreadSlot mine;
   CallSlot* const slot = mine.in(*into);
   if (slot == nullptr || slot->is_under_way()) return nullptr;
-  slot->call.put(context);
-  slot->set_under_way(1);
+  slot->begin(context, now_ns());
   return slot;
 }
 
@@ -261,7 +277,7 @@ CrashContextScope::CrashContextScope(const CrashContext& context) : outer_(curre
 
 CrashContextScope::~CrashContextScope() {
   current_context = outer_;
-  if (slot_ != nullptr) slot_->set_under_way(0);
+  if (slot_ != nullptr) slot_->end();
   if (observer != nullptr) observer->inside(current_context);
 }
 
@@ -284,7 +300,8 @@ std::unique_ptr<CrashFile> left_in(const std::filesystem::path& path) {
 }
 
 bool was_under_way_before(CrashFile& left, const NotedCall& call) {
-  return std::any_of(left.earlier.begin(), left.earlier.end(), [&](CallSlot& slot) { return slot.is_under_way() && slot.call.same(call); });
+  return std::any_of(left.earlier.begin(), left.earlier.end(),
+                     [&](CallSlot& slot) { return slot.is_evaluating() && slot.call.same(call); });
 }
 
 std::string cannot_map(const std::filesystem::path& path, int error) {
@@ -302,7 +319,7 @@ PreviousEnd CrashNote::read(const std::filesystem::path& path) {
     end.crashes.back().signal = left->note.signal;
   }
   for (CallSlot& slot : left->calls) {
-    if (!slot.is_under_way()) continue;
+    if (!slot.is_evaluating()) continue;
     const bool again = was_under_way_before(*left, slot.call);
     std::vector<model::CrashMark>& marks = again ? end.crashes : end.suspects;
     marks.push_back(slot.call.mark());
@@ -346,8 +363,45 @@ void CrashNote::stopped() {
   if (of != nullptr) of->stopped = 1;
 }
 
+Status CrashMessage::share() {
+  void* const memory = ::mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return Error{Code::unavailable, std::string("cannot get memory: ") + std::strerror(errno), {}, {}};
+  shared = new (memory) Shared{{}, {kNotFinished}};
+  crash_file.store(&shared->file, std::memory_order_release);
+  return Nothing{};
+}
+
 void CrashMessage::watch() {
+  if (shared != nullptr) ::madvise(shared, sizeof *shared, MADV_DONTFORK);  // see CrashNote::watch
   install(write_message);
+}
+
+void CrashMessage::finished(int exit_code) {
+  if (shared != nullptr) shared->exit_code.store(exit_code, std::memory_order_release);
+}
+
+std::optional<int> CrashMessage::exit_code() {
+  const int code = shared->exit_code.load(std::memory_order_acquire);
+  return code == kNotFinished ? std::nullopt : std::optional(code);
+}
+
+std::optional<CrashMessage::Outside> CrashMessage::outside_of_runs() {
+  for (CallSlot& slot : shared->file.calls) {
+    if (!slot.is_under_way() || slot.is_evaluating()) continue;
+    return Outside{without_end(slot.context()), slot.since_ns, (now_ns() - slot.since_ns) / 1'000'000};
+  }
+  return std::nullopt;
+}
+
+void CrashMessage::write_for_child() {
+  std::vector<CrashContext> calls;
+  for (CallSlot& slot : shared->file.calls) {
+    if (slot.is_under_way()) calls.push_back(slot.context());
+  }
+  if (calls.size() == 1) return write_line(calls.front(), 0);
+  line << "runwarden: " << (calls.empty() ? "a detector ended the process" : "the process was ended while these were called:");
+  for (const CrashContext& context : calls) add_to_line(context);
+  line.write();
 }
 
 }  // namespace runwarden::detect

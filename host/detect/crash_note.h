@@ -4,7 +4,10 @@
 // nothing.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
@@ -38,12 +41,30 @@ class CrashNote {
 };
 
 // The message of a command: a line on standard error that names the library and, if it was evaluating one, the run. The process then ends
-// with EXIT_FAILURE.
+// with EXIT_FAILURE. The command runs in a forked child (cli/command_process.h); its parent writes the message for an end that no handler
+// sees. [main], except for finished().
 class CrashMessage {
  public:
-  // Installs the handlers, which stay until the process ends, unless that was done before. Again in a forked child that should have them.
-  // [main]
+  // Before the fork: makes the memory in which the parent sees the calls of the child.
+  static Status share();
+
+  // In the child: installs the handlers, which stay until the process ends.
   static void watch();
+  // In the child, when everything is written: the exit status, whatever a library does from here on. Nothing without share().
+  // Async-signal-safe.
+  static void finished(int exit_code);
+
+  // In the parent: what the child passed to finished().
+  static std::optional<int> exit_code();
+  // In the parent: the code of a library, other than evaluate, that the child is inside.
+  struct Outside {
+    std::string what;  // "detector "dh" (/usr/lib/dh.so) has not returned from create"
+    std::int64_t since_ns;
+    std::int64_t ms;  // since then
+  };
+  static std::optional<Outside> outside_of_runs();
+  // In the parent: names the calls that were under way when the child ended.
+  static void write_for_child();
 };
 
 }  // namespace runwarden::detect

@@ -16,14 +16,6 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 
 constexpr const char* kOutside = "the loading of detectors has not ended";
 
-// "detector "dh" (/usr/lib/dh.so) has not returned from create".
-std::string without_end(const CrashContext& context) {
-  const std::string library(context.library);
-  if (context.code == DetectorCode::load) return library + " has not returned from the constructors of the library";
-  const char* const function = context.code == DetectorCode::create ? "create" : "destroy";
-  return "detector \"" + std::string(context.detector_key) + "\" (" + library + ") has not returned from " + function;
-}
-
 }  // namespace
 
 struct LibraryThread::State {

@@ -74,6 +74,36 @@ TEST_F(BadDetector, ThatEndsReplayOrScore_IsNamed) {
   EXPECT_EQ(scored.err, said + "exit\"\n");
 }
 
+TEST_F(BadDetector, ThatEndsTheProcessUnseen_IsNamedAndLetsNoGatePass) {
+  const std::string said = "runwarden: detector \"zoo\" (" + library("obedient") + ") ended the process while it evaluated the run \"";
+  for (const std::string request : {"_exit 0", "_exit", "thread _exit"}) {
+    const Ended gate = program.run({"analyze", "--config", config, "--fail-on", "50"}, run_of(request));
+    EXPECT_EQ(gate.code, 1);
+    EXPECT_EQ(gate.err, said + request + "\"\n");
+    EXPECT_EQ(gate.out, "");
+    const Ended replayed = replay(request);
+    EXPECT_EQ(replayed.code, 1);
+    EXPECT_EQ(replayed.err, said + request + "\"\n");
+    const Ended scored = score(request);
+    EXPECT_EQ(scored.code, 1);
+    EXPECT_EQ(scored.err, said + request + "\"\n");
+  }
+}
+
+TEST_F(BadDetector, ThatEndsTheProcessUnseenOutsideOfRuns_IsNamedByEveryCommand) {
+  for (const auto& [animal, when] : {std::pair("ends_when_created", "created"), std::pair("ends_when_destroyed", "destroyed")}) {
+    config = config_of(animal);
+    const std::string said = "runwarden: detector \"zoo\" (" + library(animal) + ") ended the process while it was " + when + "\n";
+    for (const std::vector<std::string>& command : {std::vector<std::string>{"check"}, {"detectors", "list"}, {"analyze"}}) {
+      std::vector<std::string> args = command;
+      args.insert(args.end(), {"--config", config});
+      const Ended ended = program.run(args, run_of("fine"));
+      EXPECT_EQ(ended.code, 1) << command.back();
+      EXPECT_EQ(ended.err, said) << command.back();
+    }
+  }
+}
+
 TEST_F(BadDetector, ThatDoesNotReturn_TimesOutAndOtherRunsAreJudged) {
   const Ended ended = analyze(run_of("wait /no/such/file") + "\n" + run_of("fine") + "\n");
   EXPECT_EQ(ended.code, 0) << ended.err;

@@ -1,5 +1,5 @@
 /* Does what the run's userRequestText tells it: "wait PATH" does not return before that file is there, "sleep N" before N seconds have
- * passed, "segv", "abort", "trap", "sys", "usr1", "alarm", "exit", "quick_exit", "_exit", "unhandled" and "overflow" end the process; "log
+ * passed, "segv", "abort", "trap", "sys", "usr1", "alarm", "exit", "quick_exit", "_exit", "_exit 0", "unhandled" and "overflow" end the process; "log
  * " and "print " before one of these log 30 lines or print one first, "thread " has a thread of its own do it, and "child " a forked
  * process; that of "child return" returns from the call. Any other run gets one finding, "repeats N" after its settings. Its friend zoo_two
  * never obeys, and zoo_many says that it may be called on several threads at once. */
@@ -135,6 +135,7 @@ static void obey(const rw_host* host, const char* what) {
   if (strcmp(what, "alarm") == 0) raise(SIGALRM);
   if (strcmp(what, "unhandled") == 0) fault_unhandled();
   if (strcmp(what, "_exit") == 0) _exit(3);
+  if (strcmp(what, "_exit 0") == 0) _exit(0);
   if (strcmp(what, "exit") == 0) exit(0);
   if (strcmp(what, "quick_exit") == 0) quick_exit(0);
   if (strcmp(what, "overflow") == 0) first = (char)overflow(&first, 0);

@@ -139,6 +139,11 @@ UNUSED static rw_status create_stops_on_settings(const rw_host* host, const rw_c
   return create_fine(host, call, config, out);
 }
 
+UNUSED static rw_status create_ends_the_process(const rw_host* host, const rw_call* call, rw_str config, void** out) {
+  (void)host, (void)call, (void)config, (void)out;
+  _exit(0);
+}
+
 UNUSED static rw_status create_returns_seven(const rw_host* host, const rw_call* call, rw_str config, void** out) {
   (void)host, (void)call, (void)config, (void)out;
   return 7;
@@ -440,6 +445,11 @@ UNUSED static void destroy_fine(void* self) {
 UNUSED static void destroy_crashes(void* self) {
   (void)self;
   abort();
+}
+
+UNUSED static void destroy_ends_the_process(void* self) {
+  (void)self;
+  _exit(0);
 }
 
 UNUSED static void destroy_hangs(void* self) {

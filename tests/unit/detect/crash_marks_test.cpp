@@ -151,6 +151,14 @@ TEST_F(CrashNoteFile, OfACallThatReturned_BlamesNobody) {
   EXPECT_TRUE(suspects().empty());
 }
 
+TEST_F(CrashNoteFile, OfACallThatBelongsToNoRun_BlamesNobody) {
+  ASSERT_TRUE(CrashNote::watch(file).ok());
+  const CrashContext context{.detector_key = "loop", .library = "/l.so", .code = DetectorCode::create};
+  const CrashContextScope scope(context);
+  EXPECT_TRUE(crashes().empty());
+  EXPECT_TRUE(suspects().empty());
+}
+
 TEST_F(CrashNoteFile, OfAProcessThatStopped_BlamesNobody) {
   leave_call("r");
   ASSERT_TRUE(CrashNote::watch(file).ok());
