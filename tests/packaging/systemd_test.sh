@@ -106,7 +106,7 @@ within 'echo "nonsense: 1" >>/etc/runwarden/runwarden.yaml; systemctl reload run
 case "$(property StatusText)" in *"the reload was refused"*nonsense*) ;; *) fail "the status does not say why: $(property StatusText)" ;; esac
 is ActiveState active
 
-step "a process that hangs or crashes is started anew"
+step "a process that hangs, crashes or ends of its own accord is started anew"
 before=$(property MainPID)
 within 'sleep 6'
 is MainPID "$before"
@@ -117,13 +117,16 @@ for _ in $(seq 60); do
   sleep 0.5
 done
 [ "$now" != "$before" ] || fail "a process that stood still was left there"
-within "kill -SEGV $now"
-for _ in $(seq 60); do
-  after=$(property MainPID)
-  [ "$after" != "$now" ] && [ "$after" != 0 ] && [ "$(property ActiveState)" = active ] && break
-  sleep 0.5
+for signal in SEGV TERM; do  # after SIGTERM its exit status is 0, as after an _exit(0) of a detector
+  within "kill -$signal $now"
+  for _ in $(seq 60); do
+    after=$(property MainPID)
+    [ "$after" != "$now" ] && [ "$after" != 0 ] && [ "$(property ActiveState)" = active ] && break
+    sleep 0.5
+  done
+  [ "$after" != "$now" ] || fail "a process that ended by SIG$signal was not started anew"
+  now=$after
 done
-[ "$after" != "$now" ] || fail "a process that crashed was not started anew"
 
 step "detectors are taken up as their package goes and comes"
 within 'apt-get remove -y -q runwarden-detectors' >"$place/apt.log" 2>&1 || fail "remove"

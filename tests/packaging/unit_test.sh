@@ -3,7 +3,7 @@
 set -eu
 unit=$1/packaging/debian/runwarden.service
 for line in Type=notify 'ExecStartPre=/usr/bin/runwarden check --config /etc/runwarden/runwarden.yaml' StateDirectory=runwarden \
-  StateDirectoryMode=0750 User=runwarden WatchdogSec=60s LimitNOFILE=65536; do
+  StateDirectoryMode=0750 User=runwarden WatchdogSec=60s Restart=always LimitNOFILE=65536; do
   grep -qxF "$line" "$unit" || { echo "$unit: no line $line"; exit 1; }
 done
 command -v systemd-analyze >/dev/null || { echo "skipped: no systemd-analyze here (apt install systemd)"; exit 77; }
