@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
+#include <map>
 #include <memory>
 #include <set>
 #include <sstream>
@@ -200,6 +201,11 @@ class Scorer {
       ++result_.unlabeled;
       return true;
     }
+    if (const auto [first, fresh] = lines_.emplace(line.id, line.line); !fresh) {
+      ++result_.faults;
+      faults_.emplace_back(line.line, "the id \"" + line.id + "\" is that of line " + std::to_string(first->second) + ", too");
+      return true;
+    }
     ++result_.runs;
     for (std::size_t i = 0; i < line.answers->size(); ++i) result_.scores[i].add(line.id, found->second, (*line.answers)[i]);
     if (line.answers->size() == 2) note_changes(line.id, found->second, line.answers->front(), line.answers->back());
@@ -220,6 +226,7 @@ class Scorer {
   TerminalProgress progress_;
   ScoreResult result_;                                         // on the delivering thread, then [main]
   std::vector<std::pair<std::uint64_t, std::string>> faults_;  // likewise; by line
+  std::map<std::string, std::uint64_t> lines_;                 // likewise; of the runs with labels, by id
   OrderedWork<JudgedLine> work_;                               // last: its threads use the members above
 };
 

@@ -175,6 +175,15 @@ TEST_F(ScoreCommand, FailUnder_IsAGate) {
   EXPECT_EQ(ended.err, "runwarden: false_success: precision is 0.500, under 0.510\n");
 }
 
+TEST_F(ScoreCommand, ARunTwice_CountsOnceAndIsRefusedByItsLine) {
+  runs = program.folder().write("twice.jsonl",
+                                line("found", refund_run("1")) + line("other", refund_run("2")) + line("found", refund_run("1")));
+  const Ended ended = score({});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_EQ(ended.err, "runwarden: " + runs + ":3: the id \"found\" is that of line 1, too\n");
+  EXPECT_THAT(ended.out, HasSubstr("\n2 runs\n"));
+}
+
 TEST_F(ScoreCommand, WhatCannotBeRead_IsNamedByItsLine) {
   runs = program.folder().write("bad.jsonl",
                                 line("found", refund_run("1")) + "{oops\n" + R"({"id":"quiet"})" + "\n" + line("quiet", R"({"steps":5})"));
