@@ -34,7 +34,10 @@ std::string foreign_store(const std::filesystem::path& folder) {
 int serve(Context& context, bool new_store) {
   app::hold_signals();
   show_printed_lines_at_once();
-  const auto options = config::process_options(context.config, context.data_dir);
+  auto options = config::process_options(context.config, context.data_dir);
+  // For the next reloads: a detector may change the process's folder.
+  options.path = std::filesystem::absolute(options.path);
+  if (!options.data_dir.empty()) options.data_dir = std::filesystem::absolute(options.data_dir);
   auto settings = config::load(options);
   if (!settings.ok()) {
     context.err << settings.error().detail << "\n";

@@ -444,6 +444,18 @@ TEST_F(Reload, UnderLoad_NoRequestFails_AndEachRunIsJudgedByOneSetOfSettings) {
   EXPECT_EQ(service.stop(), 0);
 }
 
+TEST_F(Reload, WhenADetectorHasChangedTheFolder_StillFindsTheFilesItWasStartedWith) {
+  const TempFolder folder;
+  const std::string script = folder.write(
+      "runwarden", "#!/bin/sh\ncd \"${3%/*}\" && exec " + runwarden_binary() + " serve --config \"${3##*/}\" --data-dir data\n");
+  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+  ServiceProcess::Options started = options(detectors_yaml("", "    - {key: zoo, library: changes_folder.so}\n"));
+  started.binary = script;
+  ServiceProcess service{started};
+  reload(service);
+  EXPECT_THAT(service.log_text(), Not(HasSubstr("store.path")));
+}
+
 // Detectors that do not return from create or destroy.
 class Hanging : public Reload {
  protected:
