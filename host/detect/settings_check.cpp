@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/json_check.h"
+#include "base/json_members.h"
 #include "base/json_pointer.h"
 #include "base/json_text.h"
 #include "base/nearest_names.h"
@@ -77,6 +78,21 @@ std::string keyword_fault(const std::string& name, const Json& value, const std:
     return wants(value.is_number_unsigned(), "an integer of at least 0");
   }
   if (name.find("imum") != std::string::npos) return wants(value.is_number(), "a number");
+  return {};
+}
+
+// The first member whose name its object has twice: a reader takes either. The text is valid and of bounded depth.
+std::string duplicate_fault(std::string_view json, const std::string& at) {
+  std::set<std::string> names;
+  for (const JsonMemberView& member : json_member_views(json)) {
+    const std::string place = at + "/" + pointer_token(member.name);
+    if (!names.insert(member.name).second) return place + ": the member appears twice: write it once";
+    if (std::string fault = duplicate_fault(member.json, place); !fault.empty()) return fault;
+  }
+  std::size_t index = 0;
+  for (const std::string_view element : json_element_views(json)) {
+    if (std::string fault = duplicate_fault(element, at + "/" + std::to_string(index++)); !fault.empty()) return fault;
+  }
   return {};
 }
 
@@ -236,7 +252,8 @@ std::string schema_fault(std::string_view schema_json) {
   Result<Json> schema = read(schema_json);
   if (!schema.ok()) return "its beginning: " + schema.error().detail;
   if (!schema->is_object()) return "its beginning: expected an object, got " + shown(*schema);
-  return subschema_fault(*schema, "");
+  std::string duplicate = duplicate_fault(schema_json, "");
+  return duplicate.empty() ? subschema_fault(*schema, "") : duplicate;
 }
 
 namespace {

@@ -9,8 +9,8 @@
 
 namespace runwarden::detect {
 
-// Why the schema itself is invalid: it is not a JSON object, or it has a keyword that the host does not support
-// (rw_info.config_schema_json lists the supported ones). Empty if it is valid.
+// Why the schema itself is invalid: it is not a JSON object, an object has a member twice, or it has a keyword that the host does not
+// support (rw_info.config_schema_json lists the supported ones). Empty if it is valid.
 std::string schema_fault(std::string_view schema_json);
 
 // All faults of the settings, each with the JSON Pointer (RFC 6901) of the value; the code of an unknown one is kUnknownSetting. Empty if

@@ -173,6 +173,12 @@ TEST_F(Refusal, WhenTheSchemaIsFaulty_SaysSo) {
       " Correct config_schema_json.");
 }
 
+TEST_F(Refusal, WhenTheSchemaHasAMemberTwice_SaysSo) {
+  EXPECT_EQ(refused("schema_says_it_twice"),
+            "the detector \"zoo\" has a settings schema with a fault at /type: the member appears twice: write it once" VERSIONS
+            " Correct config_schema_json.");
+}
+
 TEST_F(Refusal, WhenCreateFails_RepeatsThePluginsText) {
   EXPECT_EQ(refused("create_fails"), "the detector \"zoo\" could not be created: no licence for today");
 }

@@ -75,6 +75,9 @@ TEST(SchemaFault, WhenAKeywordIsNotChecked_SaysSo) {
   EXPECT_EQ(schema_fault(R"({"properties":{"a":{"pattern":"x"}}})"),
             "/properties/a/pattern: the keyword \"pattern\" is not supported: remove it");
   EXPECT_EQ(schema_fault(R"({"items":{"$ref":"#"}})"), "/items/$ref: the keyword \"$ref\" is not supported: remove it");
+  EXPECT_EQ(schema_fault(R"({"type":"object","type":"array"})"), "/type: the member appears twice: write it once");
+  EXPECT_EQ(schema_fault(R"({"properties":{"a":{"enum":[1,{"b":1,"\u0062":2}]}}})"),
+            "/properties/a/enum/1/b: the member appears twice: write it once");
   EXPECT_NE(schema_fault(R"({"type":"integre"})"), "");
   EXPECT_NE(schema_fault(R"({"minimum":"1"})"), "");
   EXPECT_NE(schema_fault("[]"), "");
