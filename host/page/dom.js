@@ -129,6 +129,12 @@ export function once(action) {
 
 export const button = (text, click, attributes) => h("button", {type: "button", on: {click: once(click)}, ...attributes}, text);
 
+// Takes a control away; the focus that it has goes to `next`.
+export function withdraw(control, next) {
+  if (document.activeElement === control) next?.focus({preventScroll: true});
+  control.hidden = true;
+}
+
 // The button keeps its name; what became of it is a status of its own.
 export function copyButton(text, what) {
   const status = h("span.unseen", {role: "status"});

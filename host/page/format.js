@@ -1,7 +1,7 @@
 // Numbers, times and words as people read them.
 
 import {ApiError} from "./api.js";
-import {h, select} from "./dom.js";
+import {h, select, withdraw} from "./dom.js";
 
 const NUMBER = new Intl.NumberFormat("en-US");
 const WINDOWS = {"1h": 3600e3, "24h": 86400e3, "7d": 7 * 86400e3, "30d": 30 * 86400e3, "90d": 90 * 86400e3};
@@ -19,12 +19,29 @@ export const cutAt = (text, at) => (/[\udc00-\udfff]/.test(text.charAt(at)) ? at
 export const clip = (text, most) => (text.length > most ? `${text.slice(0, cutAt(text, most))}\u2026` : text);
 export const NAME_CHARACTERS = 200;  // of what a client may make as long as it likes, where it stands in a line
 export const TEXT_CHARACTERS = 2000;  // of a text, until it is opened
+const SLICE_CHARACTERS = 100_000;     // of it, with each press of the button that opens it: browsers take seconds to lay out a million
 export const clipName = (name) => clip(String(name), NAME_CHARACTERS);
 export const number = (value) => NUMBER.format(value);
 export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 // A text of its own in a row, opened on demand where it is long; `keep` names it over a refresh.
 export const longText = (text, keep) => (text.length <= TEXT_CHARACTERS ? h("p", text)
   : h("details", {"data-keep": keep}, h("summary", `${clipName(text)} (${number(text.length)} characters)`), h("p", text)));
+// The button that opens more and more of a text of so many characters. `fill` draws the first `most` of them in `body`, and gives whether those are
+// all; `opened` keeps under `key` how many they were.
+export function moreOf(body, length, opened, key, fill, unit = "characters") {
+  let most = opened.get(key) ?? TEXT_CHARACTERS;
+  const more = h("button.small", {type: "button", on: {click: () => {
+    most = (most > TEXT_CHARACTERS ? most : 0) + SLICE_CHARACTERS;
+    opened.set(key, most);
+    draw();
+  }}});
+  const draw = () => {
+    more.textContent = `Show ${most > TEXT_CHARACTERS || length > SLICE_CHARACTERS ? "more of" : "all"} ${number(length)} ${unit}`;
+    if (fill(most)) withdraw(more, body);
+  };
+  draw();
+  return more;
+}
 export const usd = (value) => (value > 0 && value < 0.0001 ? "< $0.0001" : `$${value.toFixed(value > 0 && value < 0.01 ? 4 : 2)}`);
 
 // 0.0025 -> "0.25 %": at least two digits that say something, down to one in a million.
@@ -99,7 +116,8 @@ const JSON_TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{}:,]|[^\s"[\]{}:,]+/g;
 const MAX_DEPTH = 100;  // of what is indented: each line of it begins with twice as many spaces
 
 // JSON indented, everything else of it as it was sent: parsing would round its numbers, and drop all but one of the members of one name.
-export function pretty(value) {
+// Of a long one at least `most` characters.
+export function pretty(value, most = Infinity) {
   const shown = text(value);
   if (!/^\s*[[{]/.test(shown)) return shown;
   try {
@@ -107,10 +125,10 @@ export function pretty(value) {
   } catch {
     return shown;
   }
-  return indented(shown) ?? shown;
+  return indented(shown, most) ?? shown;
 }
 
-function indented(json) {
+function indented(json, most) {
   let out = "";
   let depth = 0;
   let last = "";
@@ -126,6 +144,7 @@ function indented(json) {
     out += token === ":" ? ": " : token;
     if (token === "{" || token === "[") depth += 1;
     if (depth > MAX_DEPTH) return null;
+    if (out.length >= most) break;
     last = token;
   }
   return out;

@@ -2,12 +2,13 @@
 
 import {apart, button, copyButton, copyRef, facts, form, h, hasNoAddress, heading, sample, test, tests, visible} from "./dom.js";
 import {post, remove} from "./api.js";
-import {NAME_CHARACTERS, TEXT_CHARACTERS, clip, clipName, count, cutAt, detector, duration, exactTime, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
+import {NAME_CHARACTERS, TEXT_CHARACTERS, clip, clipName, count, cutAt, detector, duration, exactTime, moreOf, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
 import {groupPath} from "./view_groups.js";
 import {guardrail, suspectSentence} from "./view_group.js";
 import {changeWords, policyLink} from "./view_changes.js";
 
+const INDENTED = 100_000;    // characters: longer JSON that holds evidence is shown as it was sent
 const AROUND = 200;          // characters on both sides of evidence further on
 const STEPS_AT_ONCE = 200;
 const FOLD_FROM = 3;         // equal steps, or rounds of a cycle
@@ -73,7 +74,7 @@ export function foldsOf(steps, kept) {
 
 // Draws fields of a run, and marks in them what the failures point at.
 class Fields {
-  // `opened`: pointers of the texts that the reader has opened in full.
+  // `opened`: how much the reader has opened, by what it is of.
   constructor(run, opened) {
     this.opened = opened;
     this.evidence = new Map();
@@ -115,8 +116,8 @@ class Fields {
     return h("mark@evidence", {"data-pointer": pointer, tabindex: "-1", title: `Evidence: ${pointer}`}, shown);
   }
 
-  // Text with its marks. Draws only the text within `spans`; one line summarizes the rest.
-  pieces(pointer, shown, ranges, spans) {
+  // Text with its marks. Draws only the text within `spans`; one line summarizes the rest of the `length`.
+  pieces(pointer, shown, ranges, spans, length = shown.length) {
     const out = [];
     let at = 0;
     for (const [from, to] of spans) {
@@ -131,7 +132,7 @@ class Fields {
       out.push(shown.slice(inside, to));
       at = to;
     }
-    if (at < shown.length) out.push(h("span.gap", ` \u2026 ${number(shown.length - at)} more characters`));
+    if (at < shown.length) out.push(h("span.gap", ` \u2026 of ${number(length)} characters`));
     return out;
   }
 
@@ -155,34 +156,31 @@ class Fields {
   // The text, and the button that opens the rest of it.
   body(pointer, name, value) {
     const body = sample(name, null, "pre", {"data-keep": `text-${pointer}`});
-    const button = h("button.small", {type: "button"}, "");
-    const fill = (whole, all) => {
-      let shown = pretty(whole);
-      let ranges = this.rangesIn(pointer, shown);
-      if (ranges === null && shown !== text(whole)) {
-        const raw = this.rangesIn(pointer, text(whole));
-        if (raw !== null) [shown, ranges] = [text(whole), raw];
-      }
-      ranges ??= [[0, shown.length]];
-      const spans = [[0, all ? shown.length : cutAt(shown, Math.min(shown.length, TEXT_CHARACTERS))]];
-      for (const [start, end] of all ? [] : ranges) {
-        if (end <= TEXT_CHARACTERS || start === 0) continue;
+    const {length} = text(value);
+    const fill = (most) => {
+      const [shown, ranges] = this.shownOf(pointer, value, most + 1);
+      const spans = [[0, cutAt(shown, Math.min(shown.length, most))]];
+      for (const [start, end] of ranges) {
+        if (end <= most || start === 0) continue;
         const from = cutAt(shown, Math.max(0, start - AROUND));
         const to = cutAt(shown, Math.min(shown.length, end + AROUND, start + TEXT_CHARACTERS));
         if (from <= spans.at(-1)[1]) spans.at(-1)[1] = Math.max(spans.at(-1)[1], to);
         else spans.push([from, to]);
       }
-      body.replaceChildren(...this.pieces(pointer, shown, ranges, spans).map((piece) => (piece instanceof Node ? piece : visible(piece))));
-      const hidden = spans.length > 1 || spans[0][1] < shown.length;
-      button.hidden = !hidden;
-      button.textContent = `Show all ${number(shown.length)} characters`;
+      body.replaceChildren(...this.pieces(pointer, shown, ranges, spans, length).map((piece) => (piece instanceof Node ? piece : visible(piece))));
+      return spans.length === 1 && spans[0][1] === shown.length;
     };
-    button.addEventListener("click", () => {
-      this.opened.add(pointer);
-      fill(value, true);
-    });
-    fill(value, this.opened.has(pointer));
-    return [body, button];
+    return [body, moreOf(body, length, this.opened, pointer, fill)];
+  }
+
+  // A text as it is shown, at least the first `most` characters of it, and the ranges of it that are evidence.
+  shownOf(pointer, value, most) {
+    const sent = text(value);
+    const ranges = this.rangesIn(pointer, sent);
+    if (ranges?.length === 0) return [pretty(value, most), ranges];
+    const shown = sent.length > INDENTED ? sent : pretty(value);
+    const inShown = this.rangesIn(pointer, shown);
+    return inShown === null && ranges !== null ? [sent, ranges] : [shown, inShown ?? [[0, shown.length]]];
   }
 
   // A value among names and values.
@@ -210,7 +208,7 @@ export async function show(context) {
   const [investigations, policies] = await Promise.all([
     Promise.all(stored.slice(0, INVESTIGATED).map(({failureId}) => get(`${failurePath(failureId)}/investigation`).catch(unlessGone))), authorsOf(get, run)]);
   const [groups, opinions] = await Promise.all([groupIds(get, stored), Promise.all(stored.map((failure) => opinionOf(get, failure)))]);
-  const fields = new Fields(run, memory.opened ??= new Set());
+  const fields = new Fields(run, memory.opened ??= new Map());
   const steps = run.steps ?? [];
   const primary = new Set(failures.map((failure) => steps.findIndex((step) => step.stepId === failure.primaryStepId)).filter((index) => index >= 0));
   const linked = linkedStep(steps);

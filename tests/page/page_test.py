@@ -492,7 +492,7 @@ class Views(PageTest):
         sent = '{"b": 59.90, "a" : [1,\t2, {}, [ ], {"x": "{\\"q\\": [1,2]}, \\\\"}], "a": 1, "n": 12345678901234567.89, "h": 1e400}'
         wanted = '{\n  "b": 59.90,\n  "a": [\n    1,\n    2,\n    {},\n    [],\n    {\n      "x": "{\\"q\\": [1,2]}, \\\\"\n    }\n  ],\n  "a": 1,\n  "n": 12345678901234567.89,\n  "h": 1e400\n}'
         deep = "[" * 50_000 + "]" * 50_000
-        shown = page.run(f"import('/ui/assets/format.js').then(({{pretty}}) => [{json.dumps(sent)}, '[1, 2', '[1] 2', 'plain', {json.dumps(deep)}].map(pretty))")
+        shown = page.run(f"import('/ui/assets/format.js').then(({{pretty}}) => [{json.dumps(sent)}, '[1, 2', '[1] 2', 'plain', {json.dumps(deep)}].map((one) => pretty(one)))")
         self.assertEqual(shown, [wanted, "[1, 2", "[1] 2", "plain", deep])
 
     def test_steps_with_different_errors_are_not_called_identical(self):
@@ -1587,8 +1587,25 @@ class Safety(PageTest):
         page = self.logged_in(key=key, path="/ui/runs/long")
         self.assertLess(page.run("document.body.textContent.length"), 60_000)
         page.click("#step-1 summary")
-        page.click("#step-1 .block-head button")
-        page.wait("document.querySelector('#step-1 pre').textContent.length === 1 << 20", "all of it")
+        for i in range(11):
+            self.assertLess(page.run("document.querySelector('#step-1 pre').textContent.length"), i * 100_000 + 3000)
+            page.click("#step-1 .block-head button")
+        self.assertEqual(page.run("document.querySelector('#step-1 pre').textContent.length"), 1 << 20, "all of it")
+        self.assertFalse(page.run("document.querySelector('#step-1 .block-head button').checkVisibility()"))
+        self.assertEqual(page.run("document.activeElement === document.querySelector('#step-1 pre')"), True, "the focus stays at the text")
+
+    def test_long_json_is_indented_as_far_as_it_is_shown(self):
+        key = self.service.key("long-json")
+        text = json.dumps([{"n": i} for i in range(100_000)])
+        run = alarming_run("long")
+        run["steps"][0]["outputSummary"] = text
+        self.service.post(key, "runs", run)
+        page = self.logged_in(key=key, path="/ui/runs/long")
+        page.click("#step-1 summary")
+        shown = "document.querySelector('#step-1 pre[aria-label=output]').textContent"
+        self.assertTrue(page.run(shown).startswith('[\n  {\n    "n": 0\n  },\n'), page.run(shown)[:100])
+        self.assertTrue(page.run(shown).endswith(f"of {len(text):,} characters"), page.run(shown)[-100:])
+        self.assertEqual(page.run(f"import('/ui/assets/format.js').then(({{pretty}}) => pretty('[1,2,3,4,5,6]', 12))"), "[\n  1,\n  2,\n  3")
 
     def test_no_member_of_a_client_is_shown_at_any_length(self):
         key = self.service.key("long-members", "ingest,read,manage")
