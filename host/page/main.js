@@ -211,7 +211,7 @@ async function drawView({quiet = false, again = false, live = false, retry = fal
     const signal = aborter.signal;
     const view = await module;
     const was = again ? left.get(address()) : undefined;
-    const context = {parameters, query: new URLSearchParams(location.search), session, ended, signal, frame, navigate, nextOf, listOf,
+    const context = {parameters, query: new URLSearchParams(location.search), session, ended, signal, frame, navigate, nextOf, listOf, drawn: quiet ? shown?.drawn : undefined,
       memory: (quiet ? shown?.context.memory : was?.memory) ?? {},
       get: (path, members) => get(path, members, signal),
       refresh: () => navigate(here(), {replace: true, quiet: true}), set: (changes) => navigate(addressWith(changes), {replace: true, quiet: true}),
@@ -364,7 +364,7 @@ function place(name, context, drawn, {quiet, was}) {
   const fill = () => frame.main.replaceChildren(...drawn.nodes.filter(Boolean));
   document.title = visible(`${drawn.title} · runwarden`);
   if (quiet) {
-    keepPlace(fill, drawn);
+    if (drawn !== shown?.drawn) keepPlace(fill, drawn);
   } else {
     fill();
     for (const wide of frame.main.querySelectorAll("figure .scroll")) wide.scrollLeft = wide.scrollWidth;  // what is newest, where not all of it fits
@@ -447,7 +447,8 @@ async function follow() {
   const before = mine.tail;
   const moved = answer.after !== before;  // also by what is never among the items: a change, a decision, a review
   mine.tail = answer.after;
-  const {live, followsAll, followsDecisions} = shown?.drawn ?? {};
+  const was = shown?.drawn;
+  const {live, followsAll, followsDecisions} = was ?? {};
   const concerned = live?.(answer.items) ?? [];
   if (concerned.length === 0 && !(moved && (followsAll || (followsDecisions && answer.items.length === 0)))) return frame.hold(false);
   const isDrawn = isOccupied() ? null : await draw({quiet: true, live: true});
@@ -456,7 +457,7 @@ async function follow() {
   if (isDrawn === false) stale = true;
   if (!isDrawn) return;
   const failures = concerned.filter((item) => item.topic === "failures").length;
-  frame.say(failures > 0 ? count(failures, "new failure") : count(Math.max(1, concerned.length), "update"));
+  if (shown.drawn !== was) frame.say(failures > 0 ? count(failures, "new failure") : count(Math.max(1, concerned.length), "update"));
   if (stale) frame.clearError();
   stale = false;
 }

@@ -1,8 +1,8 @@
 // What was changed: changes and policy revisions on one timeline with runs and failures, a policy's revisions, and how two of them differ.
 
-import {apart, button, clientSelect, command, copyRef, emptyCard, filters, h, hasNoAddress, heading, named, rows, sample} from "./dom.js";
+import {apart, button, clientSelect, command, copyRef, emptyCard, filters, h, hasNoAddress, heading, named, rows, sample, visible} from "./dom.js";
 import {timeline} from "./charts.js";
-import {NAME_CHARACTERS, clip, clipName, count, longText, number, pretty, shortTime, time, windowField} from "./format.js";
+import {NAME_CHARACTERS, clip, clipName, count, longText, moreOf, number, pretty, shortTime, text, time, windowField} from "./format.js";
 
 const PAGE = 50;
 const MAX_DIFF_LINES = 1500;
@@ -78,23 +78,27 @@ async function revisionsOf(get, name, {from, to}) {
   return {items, nextCursor};
 }
 
-async function showPolicy({query, get, set}, name) {
+// Revisions never change: where there are no others than before, what was `drawn` of them stays.
+async function showPolicy({query, get, set, memory, drawn}, name) {
   const [from, to] = [query.get("from"), query.get("to")];
   const {items, nextCursor} = await revisionsOf(get, name, {from, to});
   const at = (revision) => indexOf(items, revision);
   const newer = Math.max(0, at(to));
   const older = at(from) >= 0 ? at(from) : Math.min(newer + 1, items.length - 1);
   const gone = [from, to].filter((revision) => revision !== null && at(revision) < 0);
+  const ids = JSON.stringify([newer, older, gone, items.map((one) => one.policyRevisionId)]);
+  if (drawn?.ids === ids) return drawn;
+  memory.opened ??= new Map();
   const pick = (member) => (value) => set({from: items[older].revision, to: items[newer].revision, [member]: value});
   const revisions = items.map((one) => [one.revision, `Revision ${one.revision}`]);
   return {
-    title: `Policy ${name}`, up: "/ui/changes", followsAll: true,
+    title: `Policy ${name}`, up: "/ui/changes", followsAll: true, ids,
     nodes: [h("p.crumbs", h("a", {href: "/ui/changes"}, "Changes")), heading("Policy ", h("code", name)),
       ...gone.map((revision) => h("p.note", "There is no revision ", h("code", revision), " of this policy.")),
       h("section", h("h2", older === newer ? "What it says" : "How two revisions differ"), items.length > 1 ? filters("Revisions",
         clientSelect("from", "From", revisions, items[older].revision, pick("from")),
         clientSelect("to", "To", revisions, items[newer].revision, pick("to"))) : null,
-      older === newer ? sample("Content", pretty(items[newer].content ?? null)) : difference(pretty(items[older].content ?? null), pretty(items[newer].content ?? null))),
+      older === newer ? content(items[newer], memory.opened) : difference(items[older], items[newer], memory.opened)),
       h("section", h("h2", "Revisions"), rows("entries", "Revisions", items.map((one, i) => h("li.change@policy-revision", {"data-policy": one.policy, "data-revision": one.revision,
         "data-row": one.policyRevisionId}, h("div.what", h("a.title", {href: `/ui/changes?${new URLSearchParams({policy: name, to: one.revision})}`}, "Revision ", apart(one.revision)),
         one.summary ? longText(one.summary, `summary-${one.policyRevisionId}`) : null, h("p.quiet", h("span", one.author ? ["by ", apart(clipName(one.author)), ", "] : "", "in force ", time(one.at), i > 0 ? [" until ", shortTime(items[i - 1].at)] : null)),
@@ -125,12 +129,33 @@ export function diffLines(a, b) {
   return out;
 }
 
-function difference(before, after) {
-  const [a, b] = [before.split("\n"), after.split("\n")];
+const contentOf = (revision, most) => pretty(revision.content ?? null, most);
+
+// A text that is opened on demand, with the button for more of it.
+const openable = (body, ...all) => [body, h("p", moreOf(body, ...all))];
+
+function content(revision, opened) {
+  const body = sample("Content", null);
+  return openable(body, text(revision.content ?? null).length, opened, revision.policyRevisionId, (most) => {
+    const shown = contentOf(revision, most + 1);
+    body.replaceChildren(visible(clip(shown, most)));
+    return shown.length <= most;
+  });
+}
+
+const LINE_TAGS = {" ": "span", "+": "ins", "\u2212": "del"};
+
+function difference(before, after, opened) {
+  const [a, b] = [before, after].map((revision) => contentOf(revision).split("\n"));
   if (a.length > MAX_DIFF_LINES || b.length > MAX_DIFF_LINES) {
     return h("p.note", `These revisions have ${count(a.length, "line")} and ${count(b.length, "line")}: too long to be compared here (at most ${number(MAX_DIFF_LINES)}).`);
   }
   const lines = diffLines(a, b);
   if (lines.every(([sign]) => sign === " ")) return h("p.quiet", "They say the same.");
-  return sample("Difference", lines.map(([sign, line]) => (sign === " " ? `  ${line}\n` : h(sign === "+" ? "ins" : "del", null, `${sign} ${line}\n`))), "pre.diff");
+  const body = sample("Difference", null, "pre.diff");
+  const longest = Math.max(...lines.map(([, line]) => line.length));
+  return openable(body, longest, opened, `${before.policyRevisionId} ${after.policyRevisionId}`, (most) => {
+    body.replaceChildren(...lines.map(([sign, line]) => h(LINE_TAGS[sign], `${sign} ${clip(line, most)}`)));
+    return longest <= most;
+  }, "characters of the longest line");
 }

@@ -1607,6 +1607,24 @@ class Safety(PageTest):
         self.assertTrue(page.run(shown).endswith(f"of {len(text):,} characters"), page.run(shown)[-100:])
         self.assertEqual(page.run(f"import('/ui/assets/format.js').then(({{pretty}}) => pretty('[1,2,3,4,5,6]', 12))"), "[\n  1,\n  2,\n  3")
 
+    def test_a_policy_of_any_length_is_opened_on_demand(self):
+        key = self.service.key("long-policy")
+        for i in (1, 2):
+            self.service.post(key, "policies", {"policy": "huge", "content": {"limit": i, "text": f"{i}" * 150_000}})
+        page = self.logged_in(key=key, path="/ui/changes?policy=huge")
+        shown = "document.querySelector('main pre').textContent.length"
+        for address, total in (("", 300_000), ("&to=1", 150_000)):
+            page.go(f"{self.service.url}/ui/changes?policy=huge{address}")
+            self.assertLess(page.run(shown), 5000)
+            for _ in range(2):
+                page.click("main section button")
+            self.assertGreater(page.run(shown), total)
+            self.assertEqual(page.run("document.activeElement === document.querySelector('main pre')"), True)
+            self.assertFalse(page.run("document.querySelector('main section button').checkVisibility()"))
+        page.go(f"{self.service.url}/ui/changes?policy=huge")
+        self.assertEqual(page.run("[...document.querySelectorAll('.diff > *')].map((one) => one.localName + one.textContent.slice(0, 14))"),
+                         ["span  {", 'del\u2212   "limit": 1', 'del\u2212   "text": "1', 'ins+   "limit": 2', 'ins+   "text": "2', "span  }"])
+
     def test_no_member_of_a_client_is_shown_at_any_length(self):
         key = self.service.key("long-members", "ingest,read,manage")
         long = {letter: letter * 60_000 for letter in "abcdefgh"}
@@ -1771,6 +1789,14 @@ class Live(PageTest):
         page.go(f"{self.service.url}/ui/changes?policy=refunds")
         self.service.post(key, "policies", {"policy": "refunds", "content": 2})
         page.wait("document.querySelectorAll('[data-test=policy-revision]').length === 2", "the revision", timeout_s=6)
+        page.run("document.querySelector('main h1').dataset.before = ''")
+        asked = "performance.getEntriesByType('resource').filter((one) => one.name.includes('/v1/policies/refunds')).length"
+        before = page.run(asked)
+        self.service.post(key, "changes", {"kind": "code", "ref": "1b2c3d4"})
+        page.wait(f"{asked} > {before} && document.documentElement.dataset.ready === 'true'", "the revisions are looked at")
+        self.assertEqual(page.run("document.querySelectorAll('[data-before]').length"), 1, "what did not change is not drawn anew")
+        self.service.post(key, "policies", {"policy": "refunds", "content": 3})
+        page.wait("document.querySelectorAll('[data-test=policy-revision]').length === 3", "the next revision", timeout_s=6)
 
     def test_what_comes_in_above_moves_nothing_under_the_reader(self):
         key = self.service.key("above")
