@@ -9,6 +9,7 @@ const KEYS = [["j k", "next, previous row"], ["Enter o", "open the chosen row"],
   ["g then g r a c b d", "go to groups, runs, candidates, changes, baseline, detectors"], ["n p", "next, previous evidence in a run"],
   ["f", "fold or unfold repeated steps"], ["y x", "a failure is right, a false alarm"], ["e", "resolve the group"], ["i", "ignore the group"], ["l", "live on or off"],
   ["t", "light or dark"], ["?", "this help"], ["Esc", "close"]];
+const HELD = new Set(["j", "k", "n", "p"]);  // keys that do it again while they are held
 // Esc empties a search before it leaves it, in every browser.
 function leaveField(field) {
   if (field.type !== "search" || field.value === "") return field.blur();
@@ -201,6 +202,7 @@ export class Frame {
 
   onKey(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.defaultPrevented || event.isComposing || this.help.open) return;
+    if (event.repeat && !HELD.has(event.key)) return;
     const target = event.target;
     if (event.key === "Escape") {
       if (target.matches?.("input, textarea, select")) leaveField(target);

@@ -224,13 +224,13 @@ class Page:
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 
-    def key(self, key, modifiers=0):
-        """A key pressed and let go. modifiers: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift."""
+    def key(self, key, modifiers=0, held=False):
+        """A key pressed, or one that was and is held, and let go. modifiers: 1 Alt, 2 Ctrl, 4 Meta, 8 Shift."""
         text, code = KEYS.get(key, (key, ord(key.upper()) if len(key) == 1 else 0))
         down = {"type": "keyDown" if text and not modifiers & 7 else "rawKeyDown", "key": key, "windowsVirtualKeyCode": code, "modifiers": modifiers}
         if text and not modifiers & 7:
             down["text"] = text
-        self.send("Input.dispatchKeyEvent", **down)
+        self.send("Input.dispatchKeyEvent", autoRepeat=held, **down)
         self.send("Input.dispatchKeyEvent", type="keyUp", key=key, windowsVirtualKeyCode=code, modifiers=modifiers)
 
     def type(self, text):

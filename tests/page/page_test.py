@@ -1329,6 +1329,25 @@ class Keyboard(PageTest):
         page.key("t")
         self.assertEqual(page.run("document.documentElement.dataset.theme"), "dark", "letters are no keys")
 
+    def test_a_key_that_is_held_decides_once_and_goes_on_walking(self):
+        key = self.service.key("held", "ingest,read,manage")
+        for name in "abcd":
+            run = alarming_run(name)
+            run["steps"][1]["stepName"] = f"refund_{name}"
+            self.service.post(key, "runs", run)
+        page = self.logged_in(key=key)
+        for held in (False, True):
+            page.key("t", held=held)
+            self.assertEqual(page.run("document.documentElement.dataset.theme"), "dark")
+        for held in (False, True, True):
+            page.key("j", held=held)
+        chosen = "[...document.querySelectorAll('[data-row]')].findIndex((one) => one.ariaCurrent === 'true')"
+        self.assertEqual(page.run(f"[document.querySelectorAll('[data-row]').length > 3, {chosen}]"), [True, 2])
+        for held in (False, True):
+            page.key("e", held=held)
+            page.wait(f"document.querySelectorAll('[data-test=group]').length < 4 && document.documentElement.dataset.ready === 'true'", "resolved")
+        self.assertEqual([url for method, url in page.requests if method == "POST"], [f"{self.service.url}/v1/clusters/{self.service.get(key, 'clusters?state=resolved')['items'][0]['clusterId']}/triage"])
+
     def test_nothing_is_opened_behind_the_help(self):
         page = self.logged_in()
         page.key("j")
