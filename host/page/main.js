@@ -35,7 +35,7 @@ const frame = new Frame({
     try {
       await logOut();
     } catch (fault) {
-      if (fault.status !== 401) return frame.showError(fault);
+      return frame.showError(fault);
     }
     session = null;
     ended = false;

@@ -167,6 +167,16 @@ class Crowded(Proxy):
     do_GET = do_POST = do_DELETE = answer
 
 
+class Keeping(Proxy):
+    """Hands everything on, but cannot end a session while it is `full`."""
+    full = True
+
+    def do_DELETE(self):
+        if not type(self).full:
+            return self.answer()
+        return self.send(503, [("Content-Type", "application/problem+json")], json.dumps({"title": "The service is busy", "detail": "no room", "status": 503}).encode())
+
+
 class Slow(Proxy):
     """Hands everything on, lists of groups not before the gate is open."""
     gate = None
@@ -967,6 +977,24 @@ class Sessions(PageTest):
         page.ready("login")
         page.go(self.service.url + "/ui/groups")
         page.ready("login")
+
+    def test_a_session_that_could_not_be_ended_goes_on_and_says_so(self):
+        self.expected = [r"503"]
+        handler = type("Here", (Keeping,), {"target": self.service.port})
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as keeping:
+            threading.Thread(target=keeping.serve_forever, daemon=True).start()
+            page = self.page()
+            page.log_in(f"http://127.0.0.1:{keeping.server_address[1]}", self.keys["samples"])
+            page.click("logout")
+            page.wait("document.querySelector('[data-test=error]')", "the fault")
+            looks = "performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/v1/session')).length"
+            before = page.run(looks)
+            page.wait(f"{looks} > {before + 2}", "two looks at the session")
+            self.assertIn("no room", page.text("error"))
+            handler.full = False
+            page.click("logout")
+            page.ready("login")
+            keeping.shutdown()
 
     def test_wrong_keys_are_refused_in_words(self):
         self.expected = [r"401", r"403"]
