@@ -6,6 +6,7 @@ export class ApiError extends Error {
     this.status = status;
     this.title = problem.title ?? "The service could not answer";
     this.requestId = problem.requestId ?? "";
+    this.retryAt = performance.now() + 1000 * (problem.retryAfter || 0);
   }
 }
 
@@ -42,7 +43,7 @@ async function send(method, path, {body, signal} = {}) {
     if (fault.name === "AbortError") throw fault;
   }
   if (answer.ok) return value;
-  throw new ApiError(answer.status, {requestId: answer.headers.get("X-Request-Id"), ...value});
+  throw new ApiError(answer.status, {requestId: answer.headers.get("X-Request-Id"), retryAfter: Number(answer.headers.get("Retry-After")), ...value});
 }
 
 // Loads a script of the page. All of them exist, so a failure means that the service is away.

@@ -236,9 +236,10 @@ async function drawView({quiet = false, again = false, live = false, retry = fal
     if (fault.status === 401 && name !== "login") return;
     if (!await same) return startAnew();
     if (mine !== turn) return;
+    if (session === null) frame.show(name, null);
     if (quiet && !retry) frame.showError(fault);
     else if (!retry) place(name, {}, problemView(fault), {quiet: false});
-    if (!live) failed = {fault, quiet};
+    if (!live || retry) failed = {fault, quiet};
     root.dataset.ready = "true";
   }
   return false;
@@ -406,12 +407,15 @@ function startLive() {
 
 async function tick() {
   liveTimer = null;
-  if (session === null || document.hidden || root.dataset.view === "login") return;
+  if (document.hidden || root.dataset.view === "login" || (session === null && failed === null)) return;
   const isThird = ticks++ % TAIL_EVERY_TICKS === 0;
   try {
-    if (frame.live && !composing && isThird) await follow();
-    else if (!await sameSession()) return startAnew();
-    const isBack = frame.heard(true);
+    let isBack = false;
+    if (session !== null) {  // else its request has failed
+      if (frame.live && !composing && isThird) await follow();
+      else if (!await sameSession()) return startAnew();
+      isBack = frame.heard(true);
+    }
     if (isBack || isThird) await retry();
   } catch (fault) {
     if (fault.status === 401) return;
@@ -421,9 +425,12 @@ async function tick() {
   startLive();
 }
 
+// What another try may have another answer to.
+const isPassing = ({status}) => status === 0 || status === 429 || status >= 500;
+
 // Shows what the service was away for, or had no room for, once it answers again.
 async function retry() {
-  if (failed === null || ![0, 503].includes(failed.fault.status) || root.dataset.ready !== "true" || composing || isOccupied()) return;
+  if (failed === null || !isPassing(failed.fault) || performance.now() < failed.fault.retryAt || root.dataset.ready !== "true" || composing || isOccupied()) return;
   const {quiet} = failed;
   if (await draw({quiet, retry: true, live: true}) && quiet) frame.clearError();
 }

@@ -154,15 +154,17 @@ class Leaving(Proxy):
 
 
 class Crowded(Proxy):
-    """Hands everything on, but has no room for what is read while it is `full`."""
+    """Hands everything on, but has no room for what is read while it is `full`: all but what is `spared`."""
     full = False
+    status = 503
+    spared = r"/(ui/|v1/(session|tail))"
 
     def answer(self):
-        if not type(self).full or re.match(r"/(ui/|v1/(session|tail))", self.path):
+        if not type(self).full or re.match(type(self).spared, self.path):
             return super().answer()
         self.body()
-        text = json.dumps({"title": "The service is busy", "detail": "no room for another answer", "status": 503, "requestId": "req_503"}).encode()
-        return self.send(503, [("Content-Type", "application/problem+json"), ("Retry-After", "1"), ("X-Request-Id", "req_503")], text)
+        text = json.dumps({"title": "The service is busy", "detail": "no room for another answer", "status": self.status, "requestId": "req_503"}).encode()
+        return self.send(self.status, [("Content-Type", "application/problem+json"), ("Retry-After", "1"), ("X-Request-Id", "req_503")], text)
 
     do_GET = do_POST = do_DELETE = answer
 
@@ -883,6 +885,23 @@ class Views(PageTest):
             self.assertIn("req_503", page.text("error"))
             handler.full = False
             page.wait("document.querySelector('[data-test=change]') && !document.querySelector('[data-test=error]')", "the changes", timeout_s=8)
+            crowded.shutdown()
+
+    def test_a_view_that_failed_for_a_while_is_shown_afterwards(self):
+        self.expected = [r"429|500|502|504"]
+        handler = type("Here", (Crowded,), {"target": self.service.port})
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as crowded:
+            threading.Thread(target=crowded.serve_forever, daemon=True).start()
+            url = f"http://127.0.0.1:{crowded.server_address[1]}"
+            page = self.page()
+            page.log_in(url, self.keys["samples"])
+            for handler.status, handler.spared in ((502, Crowded.spared), (429, Crowded.spared), (504, "/ui/"), (500, "/ui/")):
+                handler.full = True
+                page.go(f"{url}/ui/changes")
+                self.assertIn("req_503", page.text("error"))
+                self.assertEqual(page.run("document.querySelector('[data-test=logout]').checkVisibility()"), handler.spared != "/ui/", "only whose session is known can log out")
+                handler.full = False
+                page.wait("document.querySelector('[data-test=change]') && !document.querySelector('[data-test=error]')", f"the changes after {handler.status}", timeout_s=8)
             crowded.shutdown()
 
     def test_a_slow_answer_is_announced(self):
