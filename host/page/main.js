@@ -143,10 +143,10 @@ function viewOf(path) {
 
 const nameOf = (address) => viewOf(address.split(/[?#]/)[0])?.name;
 
-// {replace}: no entry of its own in the history; {quiet}: the same view goes on, its focus stays; {again}: to where the reader was in it. An
+// {replace}: no entry of its own in the history, as for the address that is shown; {quiet}: the same view goes on, its focus stays; {again}: to where the reader was in it. An
 // entry of the history knows the address that led to its view; the way up to a view leaves that as it was.
 function navigate(path, {replace = false, quiet = false, again = false} = {}) {
-  if (replace) history.replaceState(history.state, "", path);
+  if (replace || path === here()) history.replaceState(history.state, "", path);
   else history.pushState(nameOf(path) === nameOf(here()) ? history.state : (again && left.get(path)?.from) || here(), "", path);
   return draw({quiet, again});
 }

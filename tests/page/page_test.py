@@ -1440,6 +1440,17 @@ class Keyboard(PageTest):
         page.wait("document.querySelector('[data-test=group-page]').dataset.state === 'new'", "reopened")
         self.assertEqual(page.run("document.activeElement.localName"), "h1", "the button is gone")
 
+    def test_a_link_to_the_address_that_is_shown_makes_no_history(self):
+        page = self.logged_in(path="/ui/runs")
+        entries = page.run("history.length")
+        for _ in range(2):
+            page.click("nav-runs")
+            page.ready("runs")
+        self.assertEqual(page.run("history.length"), entries)
+        page.click("nav-changes")
+        page.ready("changes")
+        self.assertEqual(page.run("history.length"), entries + 1)
+
     def test_back_forward_reload_and_a_pasted_address(self):
         self.expected = [r"401"]
         page = self.logged_in()
