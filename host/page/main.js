@@ -8,14 +8,14 @@ import {count} from "./format.js";
 
 const VIEWS = [
   ["groups", /^\/ui\/(?:groups\/?)?$/],
-  ["group", /^\/ui\/groups\/([^/]+)$/],
+  ["group", /^\/ui\/groups\/([^/]+)\/?$/],
   ["runs", /^\/ui\/runs\/?$/],
-  ["run", /^\/ui\/runs\/([^/]+)$/],
+  ["run", /^\/ui\/runs\/([^/]+)\/?$/],
   ["candidates", /^\/ui\/candidates\/?$/],
   ["changes", /^\/ui\/changes\/?$/],
   ["baseline", /^\/ui\/baseline\/?$/],
   ["detectors", /^\/ui\/detectors\/?$/],
-  ["login", /^\/ui\/login$/],
+  ["login", /^\/ui\/login\/?$/],
 ];
 const LIVE_TICK_MS = 700;      // the session is looked at with each,
 const TAIL_EVERY_TICKS = 3;    // what has come since with every third

@@ -768,6 +768,15 @@ class Views(PageTest):
         self.assertIn("Received until", page.text("filter-time"))
         self.see(page, "empty")
 
+    def test_a_slash_at_the_end_leads_to_the_same_view(self):
+        self.expected = [r"401"]
+        page = self.logged_in(path="/ui/runs/sample-094/")
+        self.assertEqual(page.data("run-page", "id"), ["sample-094"])
+        page.go(self.service.url + self.group_path().replace("?", "/?"))
+        self.see(page, "group-page")
+        page.go(f"{self.service.url}/ui/login/")
+        self.see(page, "login-key")
+
     def test_what_is_not_there_is_said(self):
         self.expected = [r"404"]
         page = self.logged_in(path="/ui/runs/none")
