@@ -220,18 +220,19 @@ export async function show(context) {
     h("div.teardown", h("div", requestSection(run, fields), stepsSection(drawing), answerSection(run, fields)), besides(run, fields, policies, path, last.revision)))];
   return {
     title: `Run ${run.runId}`, up, nodes, followsDecisions: failures.length > 0 || run.detectors?.some((report) => report.suppressed?.length > 0),
-    placed: () => toPlace(linked >= 0 ? stepHash(linked) : location.hash || (primary.size > 0 ? stepHash(Math.min(...primary)) : "")),
+    placed: () => toPlace(linked >= 0 ? stepHash(linked) : location.hash) ?? (primary.size > 0 ? toPlace(stepHash(Math.min(...primary))) : null),
     end: () => (run.state === "open" && linked < 0 ? tests("step", frame.main).at(-1) : null),
     keys: {n: () => walkEvidence(frame.main, 1), p: () => walkEvidence(frame.main, -1), f: () => toggleFolds(frame.main), y: () => press(frame.main, "review-right"), x: () => press(frame.main, "review-false-alarm")},
     live: (news) => news.filter((item) => (item.topic === "runs" ? item.run.runId : item.failure.runId) === run.runId),
   };
 }
 
-// The step that the address names, by its number or by its id; -1: none.
+// The step that the address names, by its number or by its id; -1: none, or one that the run does not have.
 function linkedStep(steps) {
   const number = /^#step-(\d+)$/.exec(location.hash);
   const id = new URLSearchParams(location.hash.slice(1)).get("step");
-  return number ? Number(number[1]) - 1 : id === null ? -1 : steps.findIndex((step) => step.stepId === id);
+  if (number) return Number(number[1]) <= steps.length ? Number(number[1]) - 1 : -1;
+  return id === null ? -1 : steps.findIndex((step) => step.stepId === id);
 }
 
 // What a model said of a failure, though a person may have said something since.

@@ -1752,6 +1752,22 @@ class Safety(PageTest):
         self.assertEqual(page.run("document.querySelector('[data-primary=true]').dataset.index"), "600")
         page.run("[...document.querySelectorAll('main button')].find((one) => one.innerText.includes('earlier')).click()")
         page.wait("document.querySelectorAll('[data-test=step]').length === 400", "earlier steps")
+        first = "document.querySelector('[data-test=step]')"
+        for _ in range(2):
+            page.run("(() => { const more = [...document.querySelectorAll('main button')].find((one) => one.innerText.includes('earlier')); more.focus(); more.click(); })()")
+        self.assertEqual(page.run(f"[{first}.dataset.index, document.activeElement === {first}.querySelector('summary')]"), ["0", True], "the focus stays where the button was")
+
+    def test_a_step_in_the_address_that_there_is_not_leaves_the_one_that_failed(self):
+        key = self.service.key("stale")
+        steps = [{"stepKind": "tool", "stepName": f"read_page_{i}", "status": "ok", "inputSummary": str(i), "outputSummary": str(i)} for i in range(500)]
+        run = alarming_run("stale")
+        self.service.post(key, "runs", {**run, "steps": steps + run["steps"][1:]})
+        page = self.logged_in(key=key, path="/ui/runs/stale")
+        for place in ("#step-99999", "#step=gone", "#step-0", "#elsewhere"):
+            page.go(f"{self.service.url}/ui/")
+            page.go(f"{self.service.url}/ui/runs/stale{place}")
+            box = page.run("(() => { const step = document.querySelector('[data-primary=true]'); const r = step.getBoundingClientRect(); return [step.id, step.open, r.top >= 0 && r.top < innerHeight]; })()")
+            self.assertEqual(box, ["step-501", True, True], place)
 
 
 class Live(PageTest):
