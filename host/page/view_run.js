@@ -1,6 +1,6 @@
 // What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
 
-import {apart, button, copyButton, copyRef, facts, form, h, hasNoAddress, heading, sample, test, tests, visible} from "./dom.js";
+import {apart, button, copyButton, copyRef, facts, form, h, hasNoAddress, heading, sample, test, tests, visible, withdraw} from "./dom.js";
 import {post, remove} from "./api.js";
 import {NAME_CHARACTERS, TEXT_CHARACTERS, clip, clipName, count, cutAt, detector, duration, exactTime, moreOf, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
@@ -378,36 +378,42 @@ function stepsSection(drawing) {
   const list = h("ol.steps", draw(from, to));
   const earlier = button("", () => {
     const begin = Math.max(0, from - STEPS_AT_ONCE);
-    list.prepend(...draw(begin, from));
+    const drawn = draw(begin, from);
+    list.prepend(...drawn);
     from = begin;
-    grown();
+    grown(drawn);
   });
   const later = button("", () => {
     const end = Math.min(items.length, to + STEPS_AT_ONCE);
-    list.append(...draw(to, end));
+    const drawn = draw(to, end);
+    list.append(...drawn);
     to = end;
-    grown();
+    grown(drawn);
   });
-  const offer = (more, [begin, end], which) => {
-    more.hidden = more.parentElement.hidden = begin === end;
+  const offer = (more, [begin, end], which, drawn) => {
+    if (begin === end) withdraw(more, firstSummary(drawn));
+    more.parentElement.hidden = more.hidden;
     more.textContent = `Show ${number(Math.min(STEPS_AT_ONCE, end - begin))} ${which} lines`;
     const evidence = items.slice(begin, end).some(([first, last]) => evidenceIn(fields, first, last) > 0);
     if (evidence) more.parentElement.dataset.evidence = "";
     else delete more.parentElement.dataset.evidence;
   };
-  const offerMore = () => {
-    offer(earlier, [0, from], "earlier");
-    offer(later, [to, items.length], "later");
+  const offerMore = (drawn) => {
+    offer(earlier, [0, from], "earlier", drawn);
+    offer(later, [to, items.length], "later", drawn);
   };
-  const grown = () => {
+  const grown = (drawn) => {
     Object.assign(memory, {from, to});
-    offerMore();
+    offerMore(drawn);
   };
   const section = h("section", h("h2", goesOn ? "The steps so far" : "What it did"), steps.length === 0 ? h("p.quiet", "The run holds no steps.") : null,
     h("p.more", earlier), list, h("p.more", later));
-  offerMore();
+  offerMore([]);
   return section;
 }
+
+// Where the focus goes from a button that drew these lines and is gone.
+const firstSummary = (lines) => lines[0]?.querySelector("summary");
 
 // Pieces of evidence in the steps [from, to).
 function evidenceIn(fields, from, to) {
@@ -424,10 +430,11 @@ function foldLine(from, to, {fields, steps, primary, memory}) {
   const inside = h("ol.steps");
   let drawn = from;
   const grow = () => {
-    const end = Math.min(to, drawn + STEPS_AT_ONCE);
-    for (; drawn < end; ++drawn) inside.append(h("li", stepNode(drawn, fields, steps, primary)));
+    const lines = [];
+    for (const end = Math.min(to, drawn + STEPS_AT_ONCE); drawn < end; ++drawn) lines.push(h("li", stepNode(drawn, fields, steps, primary)));
+    inside.append(...lines);
     unfolded[from] = drawn;
-    more.hidden = drawn === to;
+    if (drawn === to) withdraw(more, firstSummary(lines));
     more.textContent = `Show ${number(to - drawn)} more`;
   };
   const more = button("", grow, {class: "small"});
