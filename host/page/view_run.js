@@ -11,6 +11,7 @@ import {changeWords, policyLink} from "./view_changes.js";
 const INDENTED = 100_000;    // characters: longer JSON that holds evidence is shown as it was sent
 const AROUND = 200;          // characters on both sides of evidence further on
 const STEPS_AT_ONCE = 200;
+const MEMBERS_AT_ONCE = 200;
 const FOLD_FROM = 3;         // equal steps, or rounds of a cycle
 const LONGEST_CYCLE = 4;
 const POLICIES_LOOKED_UP = 10;
@@ -79,10 +80,12 @@ class Fields {
     this.opened = opened;
     this.evidence = new Map();
     this.steps = new Map();  // index -> pieces of evidence
+    this.holders = new Set();  // pointers of what evidence is in, and of the evidence itself
     for (const failure of run.failures ?? []) {
       for (const {pointer, value} of failure.evidence ?? []) {
         if (!this.evidence.has(pointer)) this.evidence.set(pointer, new Set());
         this.evidence.get(pointer).add(value);
+        for (let at = pointer; at !== ""; at = at.slice(0, at.lastIndexOf("/"))) this.holders.add(at);
         const step = /^\/steps\/(\d+)(\/|$)/.exec(pointer);
         if (step) this.steps.set(Number(step[1]), (this.steps.get(Number(step[1])) ?? 0) + 1);
       }
@@ -189,9 +192,26 @@ class Fields {
     return [clipName(name), isLong ? this.body(pointer, clipName(name), value) : this.short(pointer, value)];
   }
 
-  // Every member of an object, as names and values.
+  // The members of an object, as names and values: the first ones and those that hold evidence, and a button for more.
   members(pointer, object) {
-    return facts(Object.entries(object ?? {}).map(([name, value]) => this.fact(`${pointer}/${escaped(name)}`, name, value)));
+    const key = `members ${pointer}`;
+    const members = Object.entries(object ?? {}).map(([name, value]) => [`${pointer}/${escaped(name)}`, name, value]);
+    let most = this.opened.get(key) ?? MEMBERS_AT_ONCE;
+    const rest = members.filter(([at], i) => i >= most && !this.holders.has(at));
+    const draw = (some) => some.map((member) => this.fact(...member));
+    const list = facts(draw(members.filter(([at], i) => i < most || this.holders.has(at))), {tabindex: rest.length > 0 ? "-1" : null});
+    if (rest.length === 0) return list;
+    const offer = () => {
+      more.textContent = `Show ${number(Math.min(MEMBERS_AT_ONCE, rest.length))} more of ${count(members.length, "member")}`;
+      if (rest.length === 0) withdraw(more, list);
+    };
+    const more = button("", () => {
+      this.opened.set(key, most += MEMBERS_AT_ONCE);
+      list.append(...facts(draw(rest.splice(0, MEMBERS_AT_ONCE))).children);
+      offer();
+    }, {class: "small"});
+    offer();
+    return [list, h("p", more)];
   }
 }
 

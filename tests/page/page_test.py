@@ -1741,6 +1741,22 @@ class Safety(PageTest):
         page.run("[...document.querySelectorAll('[data-test=change] summary')].forEach((one) => one.click())")
         self.assertIn(long["b"], page.run("document.querySelector('main').innerText"))
 
+    def test_members_without_end_are_opened_on_demand(self):
+        key = self.service.key("members")
+        run = alarming_run("members")
+        run["metadata"] = {f"member {i}": i for i in range(500)}
+        run["steps"][0]["metadata"] = {f"member {i}": i for i in range(350)}
+        self.service.post(key, "runs", run)
+        page = self.logged_in(key=key, path="/ui/runs/members")
+        page.click("#step-1 summary")
+        for place, shown in (("#step-1", [200, 350]), ("aside", [200, 400, 500])):
+            count = f"[...document.querySelectorAll('{place} dt')].filter((one) => one.textContent.startsWith('member')).length"
+            for i, wanted in enumerate(shown):
+                self.assertEqual(page.run(count), wanted)
+                if i + 1 < len(shown):
+                    page.run(f"(() => {{ const more = [...document.querySelectorAll('{place} button')].find((one) => one.checkVisibility() && one.textContent.startsWith('Show')); more.focus(); more.click(); }})()")
+            self.assertEqual(page.run(f"document.activeElement.matches('{place} dl')"), True, "the focus stays at the members")
+
     def test_steps_are_drawn_around_the_one_that_failed(self):
         key = self.service.key("many")
         steps = [{"stepKind": "tool", "stepName": f"read_page_{i}", "status": "ok", "inputSummary": str(i), "outputSummary": str(i)} for i in range(1000)]
