@@ -2101,6 +2101,21 @@ class Accessibility(PageTest):
         self.assertEqual(shown[:2], [family, persian])
         self.assertEqual(shown[2:], ["\u0645\u27e8U+200C\u27e91", "pay\u27e8U+200D\u27e9pal", "\u27e8U+200D\u27e9", "x\u27e8U+202E\u27e9"])
 
+    def test_the_head_breaks_no_words_on_a_narrow_screen(self):
+        key = self.service.key("acme-production", "ingest,read,manage")
+        for width in (320, 390, 480):
+            page = self.logged_in(key=key, width=width)
+            self.assertLessEqual(page.run("document.documentElement.scrollWidth"), width)
+            self.assertEqual(page.run("['tenant', 'logout', 'live'].map((name) => { const range = document.createRange(); range.selectNodeContents(document.querySelector(`[data-test=${name}]`)); return new Set([...range.getClientRects()].map((one) => one.top)).size; })"),
+                             [1, 1, 1], f"each in one line at {width}")
+            page.screenshot(f"{self.pictures}/head-{width}.png")
+
+    def test_the_note_of_a_decision_has_room(self):
+        key = self.service.key("roomy", "ingest,read,manage")
+        self.service.post(key, "runs", alarming_run("one"))
+        page = self.logged_in(key=key, path=f"/ui/groups/{self.service.get(key, 'clusters')['items'][0]['clusterId']}")
+        self.assertGreater(page.run("document.querySelector('[data-test=triage-note]').getBoundingClientRect().width"), 800)
+
     def test_the_latest_revisions_of_many_can_be_touched(self):
         key = self.service.key("many-revisions")
         for i in range(13):
