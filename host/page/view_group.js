@@ -28,12 +28,12 @@ function untilWords(until) {
 }
 
 export async function show(context) {
-  const {parameters: [id], query, get, set, act, frame, listOf} = context;
+  const {parameters: [id], query, get, list, set, act, frame, listOf} = context;
   const window = query.get("window") || "7d";
   const path = `/v1/clusters/${encodeURIComponent(id)}`;
   const up = listOf(`/ui/groups?window=${encodeURIComponent(window)}`);
-  const [group, line, {items: differences}] = await Promise.all([get(path, {window}),
-    get("/v1/timeline", {cluster: id, window, buckets: 30}), get(`${path}/differences`, {window})]);
+  const [group, line, {items: differences}, decisions] = await Promise.all([get(path, {window}),
+    get("/v1/timeline", {cluster: id, window, buckets: 30}), get(`${path}/differences`, {window}), list(`${path}/history`, {limit: 50}, "Show more decisions")]);
   const suspect = group.suspectChange;
   const marks = line.marks.map((mark) => ({...mark, suspect: suspect ? mark.changeId === suspect.changeId : mark.suspect}));
   const triage = (body, said) => act(post(`${path}/triage`, body), ACTIONS[body.action], said);
@@ -53,7 +53,7 @@ export async function show(context) {
       h("section", h("div.heading", h("h2", "Since when"), windowField(window, set)),
       timeline({...line, marks}, {name: "Failures of this group per run", markName: changeName})),
       differencesSection(differences, window), examplesSection(group),
-      frame.may("manage") ? triageSection(group, marks, triage) : null, guardrail(path, context), historySection(group.history ?? [], marks))],
+      frame.may("manage") ? triageSection(group, marks, triage) : null, guardrail(path, context), historySection(decisions, marks))],
     keys: {e: () => press("resolve"), i: () => press("ignore")},
     live: (news) => news.filter((item) => item.topic === "failures" && item.failure.fingerprint === group.fingerprint),
   };
@@ -146,10 +146,10 @@ export function guardrail(path, {get, frame, memory}) {
   return h("details", {"data-keep": `draft-${path}`, on: {toggle: (event) => event.target.open && draft()}}, h("summary@guardrail-open", "Draft a guardrail"), box);
 }
 
-function historySection(items, marks) {
+function historySection({items, more}, marks) {
   const fix = (id) => marks.find((mark) => mark.changeId === id);
   if (items.length === 0) return null;
   return h("section", h("h2", "What was done"), h("ol.plain", items.map((item) => h("li@history-item",
     h("strong", ACTIONS[item.action] ?? item.action), item.author ? [" by ", apart(item.author), ", "] : ", ", time(item.at),
-    item.fixedBy ? [", fixed by ", fix(item.fixedBy) ? changeWords(fix(item.fixedBy)) : h("code", item.fixedBy)] : null, item.until ? `, ${untilWords(item.until)}` : null, falseAlarms(item), item.note ? h("p", item.note) : null))));
+    item.fixedBy ? [", fixed by ", fix(item.fixedBy) ? changeWords(fix(item.fixedBy)) : h("code", item.fixedBy)] : null, item.until ? `, ${untilWords(item.until)}` : null, falseAlarms(item), item.note ? h("p", item.note) : null))), more);
 }

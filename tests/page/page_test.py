@@ -1538,6 +1538,19 @@ class Triage(PageTest):
         page.wait("document.querySelector('[data-test=group]')?.dataset.detector === 'schema_ghost' && document.documentElement.dataset.ready === 'true'", "the other list")
         self.assertEqual(page.run("document.querySelectorAll('[data-row][aria-current]').length"), 0)
 
+    def test_what_was_done_to_a_group_is_shown_page_by_page(self):
+        key = self.service.key("decided", "ingest,read,manage")
+        self.service.post(key, "runs", alarming_run("one"))
+        group = self.service.get(key, "clusters")["items"][0]["clusterId"]
+        for i in range(60):
+            request = urllib.request.Request(f"{self.service.url}/v1/clusters/{group}/triage", json.dumps({"action": ("resolve", "reopen")[i % 2]}).encode(),
+                                             {"Authorization": f"Bearer {key}", "Content-Type": "application/json"})
+            urllib.request.urlopen(request, timeout=30).close()
+        page = self.logged_in(key=key, path=f"/ui/groups/{group}")
+        self.assertEqual(page.count("history-item"), 50)
+        page.click("#more")
+        page.wait("document.querySelectorAll('[data-test=history-item]').length === 60 && !document.querySelector('#more')", "the rest")
+
     def test_each_state_offers_what_leads_out_of_it(self):
         key = self.service.key("states", "ingest,read,manage")
         self.service.post(key, "runs", alarming_run("one"))
