@@ -926,6 +926,7 @@ class Views(PageTest):
                 page.run(begin)
                 page.wait("document.querySelector('[role=status]').textContent === 'Loading'", "it is said")
                 self.assertEqual(page.run(state), ["true", True, "Loading"])
+                self.assertGreaterEqual(page.run("[...document.querySelectorAll('main, main *')].map((one) => Number(getComputedStyle(one).opacity)).reduce((a, b) => a * b)"), 0.9)
                 handler.gate.set()
                 page.wait("document.documentElement.dataset.ready === 'true'")
                 self.assertEqual(page.run(state), ["false", False, ""])
