@@ -144,5 +144,3 @@ export function copyButton(text, what) {
   }, {class: "small", "aria-label": `Copy ${what}`});
   return [copy, status];
 }
-
-export const copyRef = ({ref}) => (ref ? copyButton(ref, "the reference") : null);

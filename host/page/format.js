@@ -1,7 +1,7 @@
 // Numbers, times and words as people read them.
 
 import {ApiError} from "./api.js";
-import {h, select, withdraw} from "./dom.js";
+import {copyButton, h, select, withdraw} from "./dom.js";
 
 const NUMBER = new Intl.NumberFormat("en-US");
 const WINDOWS = {"1h": 3600e3, "24h": 86400e3, "7d": 7 * 86400e3, "30d": 30 * 86400e3, "90d": 90 * 86400e3};
@@ -21,6 +21,7 @@ export const NAME_CHARACTERS = 200;  // of what a client may make as long as it 
 export const TEXT_CHARACTERS = 2000;  // of a text, until it is opened
 const SLICE_CHARACTERS = 100_000;     // of it, with each press of the button that opens it: browsers take seconds to lay out a million
 export const clipName = (name) => clip(String(name), NAME_CHARACTERS);
+export const copyRef = ({ref}) => (ref ? copyButton(ref, `the reference ${clipName(ref)}`) : null);
 export const number = (value) => NUMBER.format(value);
 export const count = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 // A text of its own in a row, opened on demand where it is long; `keep` names it over a refresh.

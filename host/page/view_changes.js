@@ -1,8 +1,8 @@
 // What was changed: changes and policy revisions on one timeline with runs and failures, a policy's revisions, and how two of them differ.
 
-import {apart, button, clientSelect, command, copyRef, emptyCard, filters, h, hasNoAddress, heading, named, rows, sample, visible} from "./dom.js";
+import {apart, button, clientSelect, command, emptyCard, filters, h, hasNoAddress, heading, named, rows, sample, visible} from "./dom.js";
 import {timeline} from "./charts.js";
-import {NAME_CHARACTERS, clip, clipName, count, longText, moreOf, number, pretty, shortTime, text, time, windowField} from "./format.js";
+import {NAME_CHARACTERS, clip, clipName, copyRef, count, longText, moreOf, number, pretty, shortTime, text, time, windowField} from "./format.js";
 
 const PAGE = 50;
 const MAX_DIFF_LINES = 1500;

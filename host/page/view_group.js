@@ -1,9 +1,9 @@
 // One group: since when, which change brought it, which runs to look at, and what was done about it.
 
-import {apart, button, copyButton, copyRef, facts, form, h, heading, sample, select, test} from "./dom.js";
+import {apart, button, copyButton, facts, form, h, heading, sample, select, test} from "./dom.js";
 import {post} from "./api.js";
 import {timeline} from "./charts.js";
-import {STATE_WORDS, absolute, clipName, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
+import {STATE_WORDS, absolute, clipName, copyRef, count, detector, interval, number, percent, severity, shortTime, stateBadge, time, trend,
   usd, windowField, windowMs} from "./format.js";
 import {groupPath} from "./view_groups.js";
 import {runLink} from "./view_runs.js";
@@ -81,7 +81,7 @@ function differencesSection(items, window) {
   return h("section", h("h2", "What its runs have in common"), items.length === 0 ? h("p.quiet", "No version, model or other dimension stands out.")
     : h("ul.plain", items.map(({dimension, value, affected, others, difference}) => h("li@difference", {"data-dimension": dimension, "data-value": value},
       h("strong", `${dimension} ${value}`), ` is on ${part(affected)} of its runs, ${difference.value < 0 ? "but" : "and"} on ${part(others)} of the others. `,
-      h("a", {href: `/ui/baseline?${new URLSearchParams({dimension, value, window})}`}, "Compare")))));
+      h("a", {href: `/ui/baseline?${new URLSearchParams({dimension, value, window})}`, "aria-label": clipName(`Compare ${dimension} ${value}`)}, "Compare")))));
 }
 
 function examplesSection({clusterId, examples: {newest, first}}) {

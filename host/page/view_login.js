@@ -5,13 +5,15 @@ import {ApiError, currentSession, logIn} from "./api.js";
 
 export function show({ended, frame, query, navigate, nextOf, loggedIn}) {
   const field = h("input", {id: "key", type: "password", name: "key", autocomplete: "off", spellcheck: "false", required: true,
-    "data-test": "login-key", placeholder: "rw_...", "aria-describedby": ended ? "ended key-hint" : "key-hint"});
-  const fault = h("p.error@login-error", {role: "alert", hidden: true});
+    "data-test": "login-key", placeholder: "rw_...", "aria-describedby": `${ended ? "ended " : ""}login-error key-hint`});
+  const fault = h("p.error@login-error", {id: "login-error", role: "alert", hidden: true});
   const submit = h("button.primary@login-submit", {type: "submit"}, "Log in");
   const form = h("form.card.login", {on: {submit: async (event) => {
     event.preventDefault();
     submit.disabled = true;
     fault.hidden = true;
+    fault.textContent = "";
+    field.removeAttribute("aria-invalid");
     try {
       await logIn(field.value.trim());
       const session = await currentSession();
@@ -22,6 +24,7 @@ export function show({ended, frame, query, navigate, nextOf, loggedIn}) {
     } catch (error) {
       fault.textContent = error.message;
       fault.hidden = false;
+      if (error.status === 401 || error.status === 403) field.setAttribute("aria-invalid", "true");
       submit.disabled = false;
       field.focus();
       field.select();

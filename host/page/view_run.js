@@ -1,8 +1,8 @@
 // What happened in one run: the verdict, the request, the steps with what failed marked in them, the answer.
 
-import {apart, button, copyButton, copyRef, facts, form, h, hasNoAddress, heading, sample, test, tests, visible, withdraw} from "./dom.js";
+import {apart, button, copyButton, facts, form, h, hasNoAddress, heading, sample, test, tests, visible, withdraw} from "./dom.js";
 import {post, remove} from "./api.js";
-import {NAME_CHARACTERS, TEXT_CHARACTERS, clip, clipName, count, cutAt, detector, duration, exactTime, moreOf, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
+import {NAME_CHARACTERS, TEXT_CHARACTERS, clip, clipName, copyRef, count, cutAt, detector, duration, exactTime, moreOf, number, pretty, severity, shortTime, text, time, undecided, usd} from "./format.js";
 import {opinion} from "./opinion.js";
 import {groupPath} from "./view_groups.js";
 import {guardrail, suspectSentence} from "./view_group.js";

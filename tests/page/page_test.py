@@ -646,15 +646,15 @@ class Views(PageTest):
         page = self.logged_in(key=key)
         for path in ("runs/after", f"groups/{self.service.get(key, 'clusters')['items'][0]['clusterId']}", "changes"):
             page.go(f"{self.service.url}/ui/{path}")
-            self.assertGreater(page.run("document.querySelectorAll('main [aria-label=\"Copy the reference\"]').length"), 0, path)
+            self.assertGreater(page.run("document.querySelectorAll('main [aria-label^=\"Copy the reference \"]').length"), 0, path)
         page.go(f"{self.service.url}/ui/changes?policy=refunds")
         self.assertIn("docs/refunds.md@7", page.text("policy-revision"))
-        self.assertEqual(page.run("document.querySelectorAll('[data-test=policy-revision] [aria-label=\"Copy the reference\"]').length"), 1)
+        self.assertEqual(page.run("document.querySelectorAll('[data-test=policy-revision] [aria-label=\"Copy the reference docs/refunds.md@7\"]').length"), 1)
         for clipboard, became in (("{writeText: async (text) => { window.copied = text; }}", "Copied"), ("undefined", "Select it by hand")):
             page.run(f"Object.defineProperty(navigator, 'clipboard', {{value: {clipboard}, configurable: true}}); 1")
-            page.click("[aria-label=\"Copy the reference\"]")
+            page.click("[aria-label=\"Copy the reference docs/refunds.md@7\"]")
             page.wait(f"document.querySelector('[data-test=policy-revision] [role=status]').textContent === '{became}'", "said aloud")
-            self.assertEqual(page.run("document.querySelector('[aria-label=\"Copy the reference\"]').innerText"), became)
+            self.assertEqual(page.run("document.querySelector('[aria-label=\"Copy the reference docs/refunds.md@7\"]').innerText"), became)
         self.assertEqual(page.run("window.copied"), "docs/refunds.md@7")
 
     def test_a_policy_of_many_revisions_shows_the_one_that_was_asked_for(self):
@@ -699,6 +699,7 @@ class Views(PageTest):
         self.see(page, "difference")
         self.assertEqual((page.data("difference", "dimension")[0], page.data("difference", "value")[0]), ("version", "2.4.1"))
         self.assertIn("of its runs", page.text("difference"))
+        self.assertEqual(page.run("document.querySelector('[data-test=difference] a').ariaLabel"), "Compare version 2.4.1")
         page.run("document.querySelector('[data-test=difference] a').click()")
         page.ready("baseline")
         self.assertIn("value=2.4.1", page.run("location.search"))
@@ -1031,6 +1032,9 @@ class Sessions(PageTest):
         page.go(self.service.url + "/ui/login")
         self.fill_in(page, "rw_wrong")
         page.wait("document.querySelector('[data-test=login-error]').innerText.includes('unknown key')", "the reason")
+        field = "document.querySelector('[data-test=login-key]')"
+        self.assertEqual(page.run(f"[{field}.ariaInvalid, {field}.getAttribute('aria-describedby').split(' ').map((id) => document.getElementById(id).dataset.test ?? id)]"),
+                         ["true", ["login-error", "key-hint"]], "the field says so")
         self.fill_in(page, self.service.key("samples", "ingest"))
         page.wait("document.querySelector('[data-test=login-error]').innerText.includes('scope')", "the scope")
 
