@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
@@ -55,6 +56,7 @@ PostgresServer::PostgresServer(const PostgresServer& primary, const std::string&
 }
 
 PostgresServer::~PostgresServer() {
+  if (frozen_) thaw();
   if (running_) stop("immediate");
 }
 
@@ -67,6 +69,25 @@ void PostgresServer::start() {
 void PostgresServer::stop(const char* mode) {
   run("'" + (bin_ / "pg_ctl").string() + "' -D '" + data().string() + "' -m " + mode + " -w stop >/dev/null");
   running_ = false;
+}
+
+void PostgresServer::freeze() {
+  send_to_all(SIGSTOP);
+  frozen_ = true;
+}
+
+void PostgresServer::thaw() {
+  send_to_all(SIGCONT);
+  frozen_ = false;
+}
+
+void PostgresServer::send_to_all(int signal) const {
+  pid_t main = 0;
+  std::ifstream(data() / "postmaster.pid") >> main;
+  if (main <= 0 || ::kill(main, signal) != 0) throw std::runtime_error("the server's main process cannot be signaled");
+  const std::string name = std::to_string(main);
+  std::ifstream children("/proc/" + name + "/task/" + name + "/children");
+  for (pid_t child = 0; children >> child;) ::kill(child, signal);
 }
 
 void PostgresServer::make_standby_of(const PostgresServer& primary, const std::string& name) {

@@ -43,6 +43,9 @@ class PostgresServer {
   void start();
   // "fast" or "immediate": the latter as if the machine had failed.
   void stop(const char* mode);
+  // Stops all its processes where they are, as if its machine stood still: connections stay open and get no answers.
+  void freeze();
+  void thaw();
 
   // Whatever this one held before; it has to be stopped. It waits for no standby of its own once it is promoted.
   void make_standby_of(const PostgresServer& primary, const std::string& name);
@@ -72,6 +75,8 @@ class PostgresServer {
   void write_settings(const std::string& lines) const;
   // A file in its data folder that is the server's own.
   void give(const std::string& name, const std::string& text) const;
+  // To its main process first, which makes the others.
+  void send_to_all(int signal) const;
   // The server refuses to be run by root.
   static void run(const std::string& command);
 
@@ -80,6 +85,7 @@ class PostgresServer {
   std::string superuser_ = "runwarden";
   int port_ = 5432;
   bool running_ = false;
+  bool frozen_ = false;
 };
 
 }  // namespace runwarden::test

@@ -51,7 +51,7 @@ std::string refusal_text(const std::string& why) {
 Lane::Lane(LaneSetup setup, const Clock& clock, const DatabaseClock& time, const RulesInUse& rules)
     : setup_(std::move(setup)), clock_(clock), time_(time), rules_(rules) {
   try {
-    connect();
+    connect(setup_.is_away);
     connected_ = true;
   } catch (const PgFault&) {  // the first batch tries again
   }
@@ -155,27 +155,25 @@ Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<Write
   using CommitStatus = Attempt::CommitStatus;
   if (!connection_ && setup_.is_away && setup_.is_away()) return {CommitStatus::away, "the database does not answer"};
   try {
-    if (!connection_) connect();
+    if (!connection_) connect(setup_.is_away);
   } catch (const PgFault& fault) {
     connection_.reset();
     return away(fault);
   }
   Batch work(batch, results, next_rules());
-  bool commit_sent = false;
+  std::optional<SteadyTime> commit_sent;
   try {
-    connection_->give_up_when(setup_.is_away);
     const std::vector<Connection::Statement> last = work.write(*connection_);
-    connection_->give_up_when({});
     connection_->take_warning();
-    commit_sent = true;
-    return send_commit(work, last);
+    commit_sent = steady_clock::now();
+    return send_commit(work, last, *commit_sent);
   } catch (const LostLane& lost) {
     connection_.reset();
     return {CommitStatus::again, lost.what()};
   } catch (const PgFault& fault) {
     if (fault.kind == PgFault::Kind::lost) {
       connection_.reset();
-      return commit_sent ? settled(work, client_text(fault)) : Attempt{CommitStatus::lost, client_text(fault)};
+      return commit_sent ? settled(work, client_text(fault), *commit_sent) : Attempt{CommitStatus::lost, client_text(fault)};
     }
     return refused(work, fault);
   } catch (const std::exception& fault) {
@@ -184,7 +182,7 @@ Lane::Attempt Lane::try_once(std::span<const SealedWrite> batch, std::span<Write
       throw;
     }
     connection_.reset();
-    return settled(work, "the answer to COMMIT could not be read");
+    return settled(work, "the answer to COMMIT could not be read", *commit_sent);
   }
 }
 
@@ -204,12 +202,12 @@ BatchRules Lane::next_rules() {
   return rules;
 }
 
-Lane::Attempt Lane::send_commit(const Batch& batch, std::span<const Connection::Statement> last) {
+Lane::Attempt Lane::send_commit(const Batch& batch, std::span<const Connection::Statement> last, SteadyTime sent) {
   const std::vector<Rows> answers = connection_->run(last);
   // For example, the wait for a synchronous standby was canceled: the batch is committed, but a standby may not have it.
   if (const std::string warning = connection_->take_warning(); !warning.empty()) {
     connection_.reset();
-    return settled(batch, warning);
+    return settled(batch, warning, sent);
   }
   note_committed(batch, batch.changes_policies() ? answers[answers.size() - 2].number(0, 0) : 0);
   return {Attempt::CommitStatus::committed, {}};
@@ -244,7 +242,7 @@ void Lane::end_transaction() {
 
 Lane::Attempt Lane::make_days(const Batch& batch, const PgFault& missing) {
   try {
-    if (!connection_) connect();
+    if (!connection_) connect(setup_.is_away);
     for (const std::int64_t time_ms : batch.days()) make_partitions(*connection_, time_ms);
     return {Attempt::CommitStatus::again, missing.what()};
   } catch (const PgFault& fault) {
@@ -269,9 +267,10 @@ void Lane::note_away(const std::string& why) {
   away_why_ = why;
 }
 
-// Throws PgFault.
-std::int64_t Lane::connect() {
+// Throws PgFault. `given_up`: for how long it waits; may be empty.
+std::int64_t Lane::connect(const std::function<bool()>& given_up) {
   auto connection = std::make_unique<Connection>(setup_.settings.connect);
+  connection->give_up_when(given_up);
   const std::vector<Connection::Statement> attach{{"BEGIN"},
                                                   {"SET LOCAL synchronous_commit = on"},
                                                   {kAttach, std::move(Params().i64(setup_.start).i32(setup_.number))},
@@ -279,18 +278,20 @@ std::int64_t Lane::connect() {
   const std::vector<Rows> answers = connection->run(attach);
   if (const std::string warning = connection->take_warning(); !warning.empty()) throw PgFault(PgFault::Kind::away, {}, warning);
   epoch_ = answers[2].number(0, 0);
+  connection->give_up_when(setup_.is_away);
   connection_ = std::move(connection);
   return answers[2].number(0, 1);
 }
 
-// Finds out whether the batch was committed when its COMMIT got no answer.
-Lane::Attempt Lane::settled(const Batch& batch, const std::string& why) {
+// Finds out whether the batch was committed when its COMMIT got no answer. Nothing waits for that while the database does not answer.
+Lane::Attempt Lane::settled(const Batch& batch, const std::string& why, SteadyTime commit_sent) {
   using CommitStatus = Attempt::CommitStatus;
-  const auto until = steady_clock::now() + setup_.settings.patience;
+  const auto is_over = [until = commit_sent + setup_.settings.patience] { return steady_clock::now() >= until; };
   std::string last = why;
+  if (setup_.is_away && setup_.is_away()) refuse_waiting(last);
   while (true) {
     try {
-      const std::int64_t committed = connect();
+      const std::int64_t committed = connect(is_over);
       in_doubt_ = false;
       if (committed != batch_) {
         ++doubts_refused_;
@@ -303,20 +304,23 @@ Lane::Attempt Lane::settled(const Batch& batch, const std::string& why) {
     } catch (const PgFault& fault) {
       last = client_text(fault);
     }
-    if (steady_clock::now() >= until) break;
-    in_doubt_ = true;
-    queue_->refuse_waiting([&] {
-      WriteResult result;
-      result.outcome = Outcome::away;
-      result.detail = refusal_text(last);
-      return result;
-    }());
+    if (is_over()) break;
+    refuse_waiting(last);
     std::this_thread::sleep_for(kBetweenSettles);
   }
   in_doubt_ = false;
   ++doubts_left_;
   note_away(last);
   return {CommitStatus::in_doubt, last};
+}
+
+// Until the doubt is settled, nothing more is taken.
+void Lane::refuse_waiting(const std::string& why) {
+  in_doubt_ = true;
+  WriteResult result;
+  result.outcome = Outcome::away;
+  result.detail = refusal_text(why);
+  queue_->refuse_waiting(result);
 }
 
 void Lane::note_rejected(const std::string& why) {

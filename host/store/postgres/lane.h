@@ -34,7 +34,7 @@ struct LaneSetup {
   int number = 0;          // of the lane in the process, from 0
   std::string host;        // names the canary that it writes
   std::function<bool()> lacks_standby;  // if true, nothing is written, because it would wait for a standby; may be empty
-  std::function<bool()> is_away;        // if true, nothing waits except for a COMMIT that was sent; may be empty
+  std::function<bool()> is_away;        // if true, no answer of the database is waited for; may be empty
   std::function<std::uint64_t()> next_seq;
   // Called on the lane's thread after a commit: with the runs it opened minus those it ended, and the number of the note that policies
   // changed.
@@ -86,12 +86,13 @@ class Lane final : public WriteQueue, private BatchWriter {
   void commit_whole(std::span<const SealedWrite> batch, std::span<WriteResult> results);
   Attempt try_once(std::span<const SealedWrite> batch, std::span<WriteResult> results);
   BatchRules next_rules();
-  Attempt send_commit(const Batch& batch, std::span<const Connection::Statement> last);
+  Attempt send_commit(const Batch& batch, std::span<const Connection::Statement> last, SteadyTime sent);
   static Attempt away(const PgFault& fault);
   Attempt refused(const Batch& batch, const PgFault& fault);
-  Attempt settled(const Batch& batch, const std::string& why);
+  Attempt settled(const Batch& batch, const std::string& why, SteadyTime commit_sent);
+  void refuse_waiting(const std::string& why);
   Attempt make_days(const Batch& batch, const PgFault& missing);
-  std::int64_t connect();  // returns the number of the last committed batch
+  std::int64_t connect(const std::function<bool()>& given_up);  // returns the number of the last committed batch
   void end_transaction();
   void note_committed(const Batch& batch, std::int64_t policies_version);
   void note_away(const std::string& why);

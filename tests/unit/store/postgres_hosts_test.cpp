@@ -6,10 +6,12 @@
 #include <future>
 #include <iterator>
 #include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "model/record_ids.h"
@@ -377,6 +379,50 @@ TEST_F(PostgresHostsTest, WhenTheDatabaseBeginsToHang_NobodyWaitsForItsAnswerFor
   locking.script("COMMIT");
   EXPECT_TRUE(comes_true(std::chrono::seconds(10),
                          [&] { return test::commit(*store, sample_run(tenant, new_key(*store), "r")).outcome == Outcome::stored; }));
+}
+
+TEST_F(PostgresHostsTest, WhenTheDatabaseGoesAway_WithItsConnectionsOpen_NoWriteWaitsForItLong) {
+  PostgresServer server;
+  settings_.connect.dsn = server.dsn(server.make_database());
+  const auto store = open();
+  const model::TenantId tenant = store->put_key(key_of("key_1")).tenant;
+  const auto submit = [&](const std::string& id) {
+    const auto told = std::make_shared<std::promise<Outcome>>();
+    const auto tell = [told](const WriteResult& result) { told->set_value(result.outcome); };
+    if (!store->submit(sample_run(tenant, new_key(*store), id), tell)) told->set_value(Outcome::away);
+    return told->get_future();
+  };
+  std::vector<std::pair<std::string, std::future<Outcome>>> told;
+  const auto submit_some = [&] {
+    for (int i = 0; i < 50; ++i) {
+      const std::string id = "run " + std::to_string(told.size());
+      told.emplace_back(id, submit(id));
+    }
+  };
+  submit_some();
+  ASSERT_EQ(told.front().second.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  submit_some();  // some of these are being committed
+  server.freeze();
+  const std::size_t frozen = told.size();
+  submit_some();
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(3);
+  for (std::size_t i = frozen; i < told.size(); ++i) EXPECT_EQ(told[i].second.wait_until(until), std::future_status::ready) << i;
+  server.thaw();
+  for (auto& [id, outcome] : told) {
+    ASSERT_EQ(outcome.wait_for(std::chrono::seconds(20)), std::future_status::ready) << id;
+    const Outcome was = outcome.get();
+    ASSERT_TRUE(was == Outcome::stored || was == Outcome::away) << id;
+    std::optional<model::RunRecord> run;
+    ASSERT_TRUE(comes_true(std::chrono::seconds(10), [&] {
+      try {
+        run = store->find_run(tenant, id);
+        return true;
+      } catch (const StoreAway&) {
+        return false;
+      }
+    }));
+    EXPECT_EQ(run.has_value(), was == Outcome::stored) << id;
+  }
 }
 
 // Asked again and again meanwhile, as a service does whose connects fail at once.

@@ -54,6 +54,7 @@ class Host {
     setup.settings.patience = patience;
     setup.start = start_;
     setup.host = "host";
+    setup.is_away = [this] { return away_.load(); };
     setup.next_seq = [this] { return next_seq(); };
     setup.settings.store.listener.on_unreadable = [](const std::string& text) { ADD_FAILURE() << text; };
     setup.settings.store.listener.on_rejected = [this](const std::string& text) { rejected_.push_back(text); };
@@ -64,6 +65,8 @@ class Host {
   model::RecordKey new_key() { return {time_.now_ms(), next_seq()}; }
   Lane& lane() { return *lane_; }
   OpenRunClaims& claims() { return *claims_; }
+  // Whether the watch has not heard from the database for too long.
+  void set_away(bool away) { away_ = away; }
   std::int64_t start() const { return start_; }
   // The reports of rejected writes; for use between commits.
   const std::vector<std::string>& rejected() const { return rejected_; }
@@ -101,6 +104,7 @@ class Host {
   Pool pool_;
   std::int64_t start_ = 0;
   std::atomic<std::uint64_t> seq_{0};
+  std::atomic<bool> away_{false};
   std::vector<std::string> rejected_;
   std::optional<OpenRunClaims> claims_;
   std::optional<Lane> lane_;
@@ -611,6 +615,60 @@ TEST_F(PostgresDoubtTest, BatchThatBeginsAfterItWasRefused_CannotCommit) {
   }
   EXPECT_EQ(batch_as_it_stands(), after);
   EXPECT_EQ(number("SELECT count(*) FROM runwarden.event"), 1);
+}
+
+// Each COMMIT of a run is sent, and then waits for as long as the test holds a lock.
+class PostgresSilenceTest : public PostgresLaneTest {
+ protected:
+  void SetUp() override {
+    PostgresLaneTest::SetUp();
+    if (IsSkipped()) return;
+    Connection(direct_).script(
+        "CREATE FUNCTION wait_for_lock() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(7); RETURN "
+        "NULL; END $$;"
+        " CREATE CONSTRAINT TRIGGER wait_for_lock AFTER INSERT ON runwarden.head DEFERRABLE INITIALLY DEFERRED FOR EACH ROW"
+        " EXECUTE FUNCTION wait_for_lock()");
+    lock_.emplace(direct_);
+    lock_->query("SELECT pg_advisory_lock(7)");
+  }
+  bool commit_waits() {
+    return test::wait_until([&] { return number("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == 1; });
+  }
+  void answer() { lock_->query("SELECT pg_advisory_unlock(7)"); }
+  static constexpr std::chrono::seconds kSoon{5};
+
+  std::optional<Connection> lock_;
+};
+
+TEST_F(PostgresSilenceTest, WritesBehindACommitThatTheDatabaseDoesNotAnswer_AreRefusedAtOnceAndTheCommitIsSettled) {
+  const auto one = host();
+  auto committing = one->submit(sample_run(kTenant, one->new_key(), "first"));
+  ASSERT_TRUE(commit_waits());
+  auto waiting = one->submit(sample_run(kTenant, one->new_key(), "second"));
+  one->set_away(true);
+  ASSERT_EQ(waiting.wait_for(kSoon), std::future_status::ready);
+  EXPECT_EQ(waiting.get().outcome, Outcome::away);
+  EXPECT_EQ(one->commit(sample_run(kTenant, one->new_key(), "third")).outcome, Outcome::away);
+  EXPECT_NE(committing.wait_for(std::chrono::seconds(0)), std::future_status::ready);
+  answer();
+  EXPECT_EQ(committing.get().outcome, Outcome::stored);
+  EXPECT_EQ(one->lane().counts().doubts_committed, 1u);
+  one->set_away(false);
+  EXPECT_EQ(one->commit(sample_run(kTenant, one->new_key(), "fourth")).outcome, Outcome::stored);
+  EXPECT_EQ(runs(), 2);
+}
+
+TEST_F(PostgresSilenceTest, CommitThatStaysInDoubt_IsGivenUpWhenThePatienceSinceItIsOver) {
+  Host one(direct_, direct_, std::chrono::milliseconds(500));
+  auto committing = one.submit(sample_run(kTenant, one.new_key(), "first"));
+  ASSERT_TRUE(commit_waits());
+  one.set_away(true);
+  ASSERT_EQ(committing.wait_for(kSoon), std::future_status::ready);
+  EXPECT_EQ(committing.get().outcome, Outcome::in_doubt);
+  EXPECT_EQ(one.lane().counts().doubts_left, 1u);
+  answer();
+  one.set_away(false);
+  ASSERT_TRUE(test::wait_until([&] { return one.commit(sample_run(kTenant, one.new_key(), "second")).outcome == Outcome::stored; }));
 }
 
 // A server of its own, which is stopped.
