@@ -42,7 +42,7 @@ struct WriteResult {
   std::string detail;
   std::optional<Buffered> buffered = std::nullopt;           // of an EventsWrite, stored or replayed
   std::vector<WriteResult> traces = {};                      // of a TracesWrite, stored: for each trace, in order
-  std::optional<model::ChangeRecord> change = std::nullopt;  // of a ChangeWrite, replayed; of a PolicyWrite, its change
+  std::optional<model::ChangeRecord> change = std::nullopt;  // of a ChangeWrite, replayed or renumbered; of a PolicyWrite, its change
   std::optional<model::PolicyRecord> policy = std::nullopt;  // of a PolicyWrite, stored (with its revision), replayed or refused
   std::optional<Error> refusal = std::nullopt;               // denied
   std::optional<model::Cluster> cluster = std::nullopt;      // of a TriageWrite, after it; stored without it: there is no such group

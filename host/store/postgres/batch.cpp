@@ -81,7 +81,11 @@ void Batch::State::gather_entries() {
     if (results[i].outcome != Outcome::stored || results[i].not_there) continue;
     const SealedWrite& one = writes[i];
     const model::TenantId tenant = tenant_of(one.write);
-    if (auto entry = one.entry ? one.entry : entry_of(one.write)) ledger.add(tenant, std::move(*entry));
+    if (std::holds_alternative<ChangeWrite>(one.write) && results[i].change) {
+      ledger.add(tenant, prepare_change(*results[i].change));
+    } else if (auto entry = one.entry ? one.entry : entry_of(one.write)) {
+      ledger.add(tenant, std::move(*entry));
+    }
     if (results[i].policy) ledger.add(tenant, prepare_policy(*results[i].policy));
     const auto* const reviews = std::get_if<ReviewWrite>(&one.write);
     if (reviews == nullptr) continue;

@@ -27,10 +27,18 @@ WriteResult Batch::State::decide(const ChangeWrite& write, std::span<const std::
     if (answer->record) replayed.change = decode_change(place_key(write.tenant, answer->answered.record), *answer->record);
     if (replayed.change) return replayed;
   }
-  put_change(write.tenant, write.change);
-  if (write.idempotency)
-    remember(write.tenant, *write.idempotency, {.kind = IdempotentAnswer::Kind::change, .record = write.change.key}).change = write.change;
-  return {Outcome::stored, {}, {}};
+  WriteResult stored{Outcome::stored, {}, {}};
+  model::ChangeRecord change = write.change;
+  if (number_after_others(write.tenant, change.key)) {
+    change.id = model::make_change_id(change.key);
+    stored.change = change;
+  }
+  put_change(write.tenant, change);
+  if (write.idempotency) {
+    const IdempotentAnswer answer{.kind = IdempotentAnswer::Kind::change, .record = change.key};
+    remember(write.tenant, *write.idempotency, answer).change = std::move(change);
+  }
+  return stored;
 }
 
 std::optional<model::PolicyRecord> Batch::State::stored_revision(const RevisionName& name) {
@@ -64,20 +72,20 @@ void Batch::State::remember_policy(const PolicyWrite& write, const model::Policy
   remember(write.tenant, *write.idempotency, {.kind = IdempotentAnswer::Kind::policy, .record = policy.key}).policy = policy;
 }
 
-// Of the revisions that take effect at one time, the one with the highest number is in force. That must be the one that was accepted last,
-// whichever hosts gave the numbers.
-void Batch::State::number_after_others(const PolicyName& name, model::PolicyRecord& policy) {
-  const auto last = found.last_at.find({name, policy.key.time_ms});
-  if (last == found.last_at.end() || policy.key.seq > last->second) return;
-  policy.key.seq = last->second = found.free_seq++;
-  policy.id = model::make_policy_revision_id(policy.key);
+// Of the changes at one time, the one with the highest number counts as the last, and of the revisions of a policy it is the one in force.
+// That must be the one that was accepted last, whichever hosts gave the numbers. Returns whether it has another number now.
+bool Batch::State::number_after_others(model::TenantId tenant, model::RecordKey& key) {
+  const auto last = found.last_at.find({tenant, key.time_ms});
+  if (last == found.last_at.end() || key.seq > last->second) return false;
+  key.seq = last->second = found.free_seq++;
+  return true;
 }
 
 WriteResult Batch::State::decide(const PolicyWrite& write, std::span<const std::string>, WriteResult&) {
   if (auto known = known_policy(write)) return std::move(*known);
   const PolicyName name{write.tenant, write.policy.policy};
   model::PolicyRecord policy = write.policy;
-  number_after_others(name, policy);
+  if (number_after_others(write.tenant, policy.key)) policy.id = model::make_policy_revision_id(policy.key);
   std::string& number = highest[name];
   if (policy.revision.empty()) policy.revision = next_revision(number);
   std::string higher = highest_with(number, policy.revision);

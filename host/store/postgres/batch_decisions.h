@@ -69,13 +69,14 @@ struct Batch::State {
   void want(const EventsWrite& write, std::span<const std::string> halves);
   void want(const TracesWrite& write, std::span<const std::string> halves);
   void want(const AnswerWrite& write, std::span<const std::string>) { want(write.tenant, write.idempotency); }
-  void want(const ChangeWrite& write, std::span<const std::string>) { want(write.tenant, write.idempotency); }
+  void want(const ChangeWrite& write, std::span<const std::string>);
   void want(const PolicyWrite& write, std::span<const std::string>);
   void want(const CanaryWrite&, std::span<const std::string>) {}
   void want(const TriageWrite& write, std::span<const std::string>) { want(write.tenant, write.idempotency); }
   void want(const ReviewWrite& write, std::span<const std::string>);
   void want(const OpinionWrite& write, std::span<const std::string>);
   void want(model::TenantId tenant, const std::optional<Idempotency>& idempotency);
+  void want_change(model::TenantId tenant, const model::RecordKey& key);
   void want_run(model::TenantId tenant, const std::string& run_id, const model::RecordKey& key);
 
   // What is known: batch_load.cpp.
@@ -126,7 +127,7 @@ struct Batch::State {
   std::optional<model::PolicyRecord> stored_revision(const RevisionName& name);
   std::optional<WriteResult> known_policy(const PolicyWrite& write);
   void remember_policy(const PolicyWrite& write, const model::PolicyRecord& policy);
-  void number_after_others(const PolicyName& name, model::PolicyRecord& policy);
+  bool number_after_others(model::TenantId tenant, model::RecordKey& key);
   bool is_there(model::TenantId tenant, const model::Review& review) const;
   void put_review(model::TenantId tenant, const model::Review& review);
   void put_opinions(const RunWrite& write);

@@ -77,12 +77,21 @@ void Batch::State::want(const TracesWrite& write, std::span<const std::string> h
   }
 }
 
+void Batch::State::want(const ChangeWrite& write, std::span<const std::string>) {
+  want(write.tenant, write.idempotency);
+  want_change(write.tenant, write.change.key);
+}
+
+void Batch::State::want_change(model::TenantId tenant, const model::RecordKey& key) {
+  std::uint64_t& lowest = wanted.change_times.try_emplace({tenant, key.time_ms}, key.seq).first->second;
+  lowest = std::min(lowest, key.seq);
+}
+
 void Batch::State::want(const PolicyWrite& write, std::span<const std::string>) {
   want(write.tenant, write.idempotency);
   const PolicyName policy{write.tenant, write.policy.policy};
   wanted.policies.insert(policy);
-  auto& lowest = wanted.policy_times.try_emplace({policy, write.policy.key.time_ms}, write.policy.key.seq).first->second;
-  lowest = std::min(lowest, write.policy.key.seq);
+  want_change(write.tenant, write.policy.key);
   if (!write.policy.revision.empty()) wanted.revisions.insert({policy, write.policy.revision});
 }
 

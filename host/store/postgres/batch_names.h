@@ -29,11 +29,11 @@ struct PolicyName {
   std::string policy;
   auto operator<=>(const PolicyName&) const = default;
 };
-// A policy at a time from which revisions take effect.
-struct PolicyTime {
-  PolicyName policy;
+// A time at which changes of a tenant, policy revisions among them, take effect.
+struct ChangeTime {
+  model::TenantId tenant = 0;
   std::int64_t time_ms = 0;
-  auto operator<=>(const PolicyTime&) const = default;
+  auto operator<=>(const ChangeTime&) const = default;
 };
 struct RevisionName {
   PolicyName policy;

@@ -71,13 +71,15 @@ constexpr std::string_view kReadRevisions =
     "SELECT p.tenant, p.policy, p.revision, p.time_ms, p.seq, p.body FROM unnest($1::int[], $2::text[], $3::text[]) u(tenant, policy, "
     "revision)"
     " JOIN runwarden.policy p USING (tenant, policy, revision)";
-// Comes after the locks of these policies. Whoever finds a higher number takes a new start, whose numbers are above all others.
+// Comes after the locks of the policies. Whoever finds a higher number takes a new start, whose numbers are above all others. A revision
+// may outlive its change.
 constexpr std::string_view kFindLater =
-    "WITH later AS MATERIALIZED (SELECT u.tenant, u.policy, u.time_ms, max(p.seq) AS seq"
-    " FROM unnest($1::int[], $2::text[], $3::bigint[], $4::bigint[]) u(tenant, policy, time_ms, seq)"
-    " JOIN runwarden.policy p ON p.tenant = u.tenant AND p.time_ms = u.time_ms AND p.policy = u.policy AND p.seq > u.seq GROUP BY 1, 2, 3),"
+    "WITH later AS MATERIALIZED (SELECT u.tenant, u.time_ms, max(c.seq) AS seq"
+    " FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq) CROSS JOIN LATERAL ("
+    "SELECT seq FROM runwarden.change WHERE tenant = u.tenant AND time_ms = u.time_ms AND seq > u.seq UNION ALL"
+    " SELECT seq FROM runwarden.policy WHERE tenant = u.tenant AND time_ms = u.time_ms AND seq > u.seq) c GROUP BY 1, 2),"
     " start AS (UPDATE runwarden.counter SET value = value + 1 WHERE name = 'start' AND EXISTS (SELECT FROM later) RETURNING value)"
-    " SELECT later.tenant, later.policy, later.time_ms, later.seq, start.value FROM later, start";
+    " SELECT later.tenant, later.time_ms, later.seq, start.value FROM later, start";
 constexpr std::string_view kLockFailures =
     "SELECT f.tenant, f.time_ms, f.seq, f.shadow, f.body FROM unnest($1::int[], $2::bigint[], $3::bigint[]) u(tenant, time_ms, seq)"
     " JOIN runwarden.failure f USING (tenant, time_ms, seq) ORDER BY f.tenant, f.time_ms, f.seq FOR UPDATE OF f";
@@ -227,7 +229,7 @@ void StateQuery::ask(StatementKind kind, std::string_view sql, Params params) {
 StateQuery::StateQuery(const WantedState& wanted) : wanted_(wanted) {
   for (const auto& [run, place] : wanted.open_at) guessed_[{run.tenant, place}] = &run;
   ask_for_runs();
-  ask_for_policies();
+  ask_for_changes();
   ask_for_event_ids();
   ask_for_answers();
   ask_for_reviews();
@@ -259,22 +261,17 @@ void StateQuery::ask_for_runs() {
   if (!runs.names.empty()) ask(StatementKind::resolved, kReadResolved, runs.params());
 }
 
-void StateQuery::ask_for_policies() {
+void StateQuery::ask_for_changes() {
   if (!wanted_.policies.empty()) {
     NameColumns policies;
     for (const PolicyName& policy : wanted_.policies) policies.add(policy.tenant, policy.policy);
     ask(StatementKind::new_policies, kInsertPolicyHeads, policies.params());
     ask(StatementKind::policies, kLockPolicyHeads, policies.params());
   }
-  if (!wanted_.policy_times.empty()) {
-    NameColumns policies;
-    std::vector<std::int64_t> times, seqs;
-    for (const auto& [at, seq] : wanted_.policy_times) {
-      policies.add(at.policy.tenant, at.policy.policy);
-      times.push_back(at.time_ms);
-      seqs.push_back(number_of(seq));
-    }
-    ask(StatementKind::policy_times, kFindLater, std::move(policies.params().i64s(times).i64s(seqs)));
+  if (!wanted_.change_times.empty()) {
+    std::vector<TenantKey> changes;
+    for (const auto& [at, seq] : wanted_.change_times) changes.push_back({at.tenant, {at.time_ms, seq}});
+    ask(StatementKind::change_times, kFindLater, by_place(changes));
   }
   if (wanted_.revisions.empty()) return;
   NameColumns policies;
@@ -366,9 +363,9 @@ void StateQuery::take_row(StatementKind kind, const Rows& rows, std::size_t row,
       found.revisions[{policy_name_at(rows, row), std::string(rows.bytes(row, 2))}] = {key_at(rows, row, 3),
                                                                                        std::string(rows.bytes(row, 5))};
       break;
-    case StatementKind::policy_times:
-      found.last_at[{policy_name_at(rows, row), rows.number(row, 2)}] = static_cast<std::uint64_t>(rows.number(row, 3));
-      found.free_seq = static_cast<std::uint64_t>(rows.number(row, 4)) << kCounterBits;
+    case StatementKind::change_times:
+      found.last_at[{tenant_at(rows, row), rows.number(row, 1)}] = static_cast<std::uint64_t>(rows.number(row, 2));
+      found.free_seq = static_cast<std::uint64_t>(rows.number(row, 3)) << kCounterBits;
       break;
     case StatementKind::failures: found.failures[place_at(rows, row)] = {rows.boolean(row, 3), std::string(rows.bytes(row, 4))}; break;
     case StatementKind::last_reviews:

@@ -39,7 +39,7 @@ class StateQuery {
     new_policies,
     policies,
     revisions,
-    policy_times,
+    change_times,
     failures,
     last_reviews,
     runs_there,
@@ -48,7 +48,7 @@ class StateQuery {
   };
   void ask(StatementKind kind, std::string_view sql, Params params);
   void ask_for_runs();
-  void ask_for_policies();
+  void ask_for_changes();
   void ask_for_event_ids();
   void ask_for_answers();
   void ask_for_reviews();

@@ -27,7 +27,7 @@ struct WantedState {
   std::vector<std::pair<RunName, std::string>> event_ids;  // half digests; those of `open_at` are stored if they are new
   std::set<PolicyName> policies;
   std::set<RevisionName> revisions;
-  std::map<PolicyTime, std::uint64_t> policy_times;  // with the lowest number of the revisions to be stored
+  std::map<ChangeTime, std::uint64_t> change_times;  // with the lowest number of the changes to be stored
   std::set<TenantKey> reviewed_failures;
   std::set<TenantKey> reviewed_runs;
   std::set<TenantKey> opinions;
@@ -35,7 +35,8 @@ struct WantedState {
 
   bool empty() const {
     return runs.empty() && claimed.empty() && open_at.empty() && identities.empty() && event_ids.empty() && policies.empty() &&
-           revisions.empty() && reviewed_failures.empty() && reviewed_runs.empty() && opinions.empty() && subjects.empty();
+           revisions.empty() && change_times.empty() && reviewed_failures.empty() && reviewed_runs.empty() && opinions.empty() &&
+           subjects.empty();
   }
 };
 
@@ -87,8 +88,8 @@ struct LoadedState {
   std::set<std::pair<RunName, std::string>> stored;  // half digests that were new, of runs in `open_at`
   std::map<PolicyName, std::string> highest;         // whole number; empty: none
   std::map<RevisionName, FoundPolicy> revisions;
-  // Where stored revisions have higher numbers: the highest of them, and numbers above all that were ever given out.
-  std::map<PolicyTime, std::uint64_t> last_at;
+  // Where stored changes have higher numbers: the highest of them, and numbers above all that were ever given out.
+  std::map<ChangeTime, std::uint64_t> last_at;
   std::uint64_t free_seq = 0;
   std::map<TenantKey, FoundFailure> failures;    // locked, so that no other transaction changes their verdicts
   std::map<TenantKey, LastReview> last_reviews;  // by the failure's place

@@ -126,6 +126,42 @@ TEST_F(PostgresHostsTest, RevisionsOfOneTime_AreInForceInTheOrderInWhichTheyWere
   EXPECT_GT(third->next_seq(), *numbers.rbegin());
 }
 
+TEST_F(PostgresHostsTest, ChangesOfOneTime_AreListedInTheOrderInWhichTheyWereAccepted) {
+  const auto one = open();
+  const auto other = open();
+  const model::TenantId tenant = one->put_key(key_of("a key")).tenant;
+  const auto change_at = [&](Store& host, const std::string& key) {
+    ChangeWrite write{tenant, {}, idempotency(key, "content")};
+    write.change.key = {1'000, host.next_seq()};
+    write.change.id = model::make_change_id(write.change.key);
+    write.change.kind = "code";
+    write.change.document = "{}";
+    const WriteResult result = test::commit(host, write);
+    EXPECT_EQ(result.outcome, Outcome::stored);
+    const std::string id = result.change ? result.change->id : write.change.id;
+    EXPECT_EQ(test::commit(host, write).change->id, id) << "as it was stored";
+    return id;
+  };
+  const auto policy_at = [&](Store& host, const std::string& name) {
+    PolicyWrite write;
+    write.tenant = tenant;
+    write.policy.key = {1'000, host.next_seq()};
+    write.policy.id = model::make_policy_revision_id(write.policy.key);
+    write.policy.policy = name;
+    return test::commit(host, write).change->id;
+  };
+  const std::vector<std::string> accepted{change_at(*other, "1"), change_at(*one, "2"),         policy_at(*one, "refunds"),
+                                          change_at(*other, "3"), policy_at(*other, "returns"), change_at(*one, "4")};
+  for (Store* const at : {one.get(), other.get()}) {
+    std::vector<std::string> listed;
+    for (const model::ChangeRecord& change : at->changes(tenant, {}).items) {
+      EXPECT_EQ(change.id, model::make_change_id(change.key));
+      listed.insert(listed.begin(), change.id);
+    }
+    EXPECT_EQ(listed, accepted);
+  }
+}
+
 TEST_F(PostgresHostsTest, KeyThatOneMakes_TheOtherKnowsAtOnce) {
   const auto one = open();
   const auto other = open();

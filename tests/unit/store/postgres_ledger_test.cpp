@@ -59,6 +59,23 @@ class PostgresLedgerTest : public ::testing::Test, protected FillsStores {
   PostgresSettings settings_;
 };
 
+TEST_F(PostgresLedgerTest, ChangesOfOneTimeFromSeveralHosts_HaveTheirEntries) {
+  const auto one = open();
+  const auto other = open();
+  const model::TenantId tenant = new_tenant(*one, "acme");
+  for (Store* const host : {other.get(), one.get()}) {
+    ChangeWrite write{tenant, {}, std::nullopt};
+    write.change.key = {1'000, host->next_seq()};
+    write.change.id = model::make_change_id(write.change.key);
+    write.change.kind = "code";
+    write.change.document = "{}";
+    const WriteResult stored = test::commit(*host, write);
+    EXPECT_EQ(stored.outcome, WriteResult::Outcome::stored);
+    EXPECT_EQ(stored.change.has_value(), host == one.get()) << "it has a number after the other's";
+  }
+  EXPECT_THAT(faults(), IsEmpty());
+}
+
 TEST_F(PostgresLedgerTest, HostsThatWriteAtOnce_KeepOneHistory) {
   const auto one = open(Ledger::on, 3);
   const auto other = open(Ledger::on, 3);
