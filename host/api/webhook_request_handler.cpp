@@ -162,6 +162,7 @@ void PendingWebhookRequest::add() {
         pending->write([endpoint = std::move(endpoint)](PendingWebhookRequest& in) -> std::optional<ReplyResult> {
           auto added = in.webhooks().add_endpoint(in.tenant(), endpoint);
           if (!added.ok()) return ReplyResult(std::move(added.error()));
+          in.parts.webhooks.dispatcher.look_soon();
           http::Reply reply = reply_of(201, webhooks::endpoint_json(*added, webhooks::SecretToo::yes));
           reply.headers.push_back({"Location", "/v1/webhooks/" + added->id});
           reply.headers.push_back({"Cache-Control", "no-store"});

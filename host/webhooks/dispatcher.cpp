@@ -24,6 +24,7 @@ namespace runwarden::webhooks {
 namespace {
 
 constexpr std::int64_t kLookMs = 50;          // between scans of the outbox
+constexpr std::int64_t kLookForFirstMs = 1000;  // likewise, while there are no webhooks
 constexpr std::int64_t kRisingMs = 5000;      // between searches for rising groups
 constexpr std::int64_t kStateMs = 1000;       // between counts for the metrics
 constexpr std::size_t kMostChecks = 16;       // of addresses at once: each may occupy a resolver thread
@@ -67,6 +68,9 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     }
     sender_.wake();
   }
+  void look_soon() {
+    answer([self = shared_from_this()] { self->looked_ns_ = 0; });
+  }
   const http_client::AddressRules& rules() const { return settings_.rules; }
   DispatchState state() const {
     const MutexLock lock(mutex_);
@@ -92,7 +96,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
       for (http_client::SendResult& result : sender_.work(wait_ms())) ended(result);
       take_answers();
       note_attempts();
-      if (due(looked_ns_, kLookMs)) {
+      if (due(looked_ns_, look_ms())) {
         look();
         if (!noting_ && attempts_.empty()) paused_ = false;
       }
@@ -110,9 +114,10 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
   }
 
   std::int64_t now_ns() const { return parts_.clock.monotonic_ns(); }
+  std::int64_t look_ms() const { return endpoints_.empty() ? kLookForFirstMs : kLookMs; }
   std::int64_t wait_ms() const {
     if (now_ns() < quiet_until_ns_) return kLookMs;
-    return std::clamp<std::int64_t>((looked_ns_ + kLookMs * 1'000'000 - now_ns()) / 1'000'000, 1, kLookMs);
+    return std::clamp<std::int64_t>((looked_ns_ + look_ms() * 1'000'000 - now_ns()) / 1'000'000, 1, kLookMs);
   }
   bool due(std::int64_t& last_ns, std::int64_t interval_ms) const {
     const std::int64_t now = now_ns();
@@ -341,7 +346,7 @@ class Dispatcher::Work : public std::enable_shared_from_this<Work> {
     std::move(noted.begin(), noted.end(), std::back_inserter(attempts_));
   }
 
-  // Called on the writer's thread. The dispatcher's thread calls `done` in its next turn.
+  // Called on the store's threads. The dispatcher's thread calls `done` in its next turn.
   void answer(std::function<void()> done) {
     {
       const MutexLock lock(mutex_);
@@ -456,6 +461,9 @@ void Dispatcher::stop() {
 }
 void Dispatcher::check_addresses(std::string url, std::function<void(std::string)> done) {
   work_->check_addresses(std::move(url), std::move(done));
+}
+void Dispatcher::look_soon() {
+  work_->look_soon();
 }
 DispatchState Dispatcher::state() const {
   return work_->state();

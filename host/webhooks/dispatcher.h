@@ -65,6 +65,8 @@ class Dispatcher {
   // Any thread. Calls `done` on the dispatcher's thread, but never after stop(), with the reason why an address of the URL's host is not
   // allowed; empty: all are allowed.
   void check_addresses(std::string url, std::function<void(std::string fault)> done);
+  // Any thread. A webhook was added: while there are none, they are looked for only now and then.
+  void look_soon();
   DispatchState state() const;
   const http_client::AddressRules& rules() const;
 

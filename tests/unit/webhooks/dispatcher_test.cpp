@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <future>
 
 #include "store/lmdb/store.h"
 #include "support/commit_together.h"
@@ -50,6 +51,7 @@ class AwayStore : public store::WebhookStore {
   std::atomic<std::uint64_t> away_for{0};  // the endpoint's seq
   std::atomic<int> asked{0};               // how often it was away
   std::atomic<int> away_for_rising{0};     // how often it is yet
+  std::atomic<int> looks{0};               // how often all endpoints were asked for
 
   std::vector<model::Delivery> due(const store::TenantEndpoint& to, std::int64_t now_ms, std::size_t most) override {
     if (to.endpoint.key.seq != away_for) return store_.due(to, now_ms, most);
@@ -85,7 +87,10 @@ class AwayStore : public store::WebhookStore {
   Replayed replay_dead(model::TenantId tenant, const model::RecordKey& endpoint, const model::RecordKey& from, std::size_t most) override {
     return store_.replay_dead(tenant, endpoint, from, most);
   }
-  std::vector<store::TenantEndpoint> all_endpoints() override { return store_.all_endpoints(); }
+  std::vector<store::TenantEndpoint> all_endpoints() override {
+    ++looks;
+    return store_.all_endpoints();
+  }
   void keep_bodies(std::span<const store::MadeBody> bodies) override { store_.keep_bodies(bodies); }
   void settle(std::span<const store::Attempt> attempts) override { store_.settle(attempts); }
   std::optional<std::int64_t> oldest_pending_ms(const store::TenantEndpoint& of) override { return store_.oldest_pending_ms(of); }
@@ -189,6 +194,21 @@ TEST_F(DispatcherTest, FiveDaysOfFailuresOnly_DisableTheEndpoint) {
   ASSERT_TRUE(wait_until([&] { return delivery(endpoint).attempts == 3; }));
   EXPECT_EQ(now(endpoint).disabled, model::Endpoint::Disabled::failing);
   EXPECT_EQ(delivery(endpoint).state, model::DeliveryState::pending) << "what waits for it stays";
+}
+
+TEST_F(DispatcherTest, StoreWithoutWebhooks_IsAskedForThemOnceASecond_OrWhenOneIsAdded) {
+  WebhookReceiver receiver;
+  start({kHour});
+  ASSERT_TRUE(wait_until([&] { return webhooks_->looks == 1; }));
+  clock_.advance_ms(900);
+  const auto endpoint = add(receiver.url("/"));
+  fail();
+  std::promise<void> turned;
+  dispatcher_->check_addresses(receiver.url("/"), [&](const std::string&) { turned.set_value(); });
+  turned.get_future().wait();
+  EXPECT_EQ(webhooks_->looks, 1);
+  dispatcher_->look_soon();
+  EXPECT_EQ(receiver.wait_for("/", 1, 20'000).size(), 1U) << "without the rest of the second";
 }
 
 // The same name, which was allowed when the endpoint was made, and leads to a forbidden address later.
