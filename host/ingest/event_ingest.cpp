@@ -52,22 +52,6 @@ std::uint64_t mark_of(const std::string& content_id) {
   return std::max<std::uint64_t>(mark, 1);
 }
 
-// The run's events when the request was stored, including those of previous revisions.
-std::uint32_t total_of(const store::Buffered& buffered) {
-  return buffered.buffer.previous + buffered.buffer.events;
-}
-
-// How the request left the run, as told once that revision has ended with only the first `upto` events.
-store::Buffered beyond(store::Buffered buffered, std::uint32_t revision, std::uint32_t upto) {
-  buffered.buffer.events = total_of(buffered) - upto;
-  buffered.buffer.previous = upto;
-  buffered.buffer.first_ms = buffered.buffer.last_ms;
-  buffered.revision = revision + 1;
-  buffered.reopened = true;
-  buffered.ends.reset();
-  return buffered;
-}
-
 }  // namespace
 
 struct EventIngest::Job {
@@ -202,7 +186,7 @@ void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered&
 
 // Whether a later revision, of events after the first `upto`, is complete with the request's events.
 bool EventIngest::completes_another(const Job& job, const store::Buffered& buffered, std::uint32_t upto) const {
-  const std::uint32_t total = total_of(buffered);
+  const std::uint32_t total = buffered.buffer.previous + buffered.buffer.events;
   return total > upto && (job.final || total - upto >= parts_.max_events);
 }
 
@@ -212,13 +196,13 @@ bool EventIngest::is_to_end(const Job& job, const store::Buffered& buffered, con
   return run.revision == buffered.revision || (run.buffer && completes_another(job, buffered, run.buffer->previous));
 }
 
-// Ends the revisions that are complete, and answers with the last one if it includes the request's events. They are stored, so if the
-// store has gone away since, they are ended later.
+// Ends the revisions that are complete, and answers with the last one. The events are stored, so if the store has gone away since, they are
+// ended later.
 void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
   std::optional<store::Claim> claim;
   std::optional<IngestAnswer> at_once;
   try {
-    claim = parts_.buffer.claim_run(job->request.tenant, buffered.run, std::nullopt, kLeaseMs);
+    claim = parts_.buffer.claim_run(job->request.tenant, buffered.run, *buffered.ends, kLeaseMs);
     if (!claim) at_once = as_ended_by_another(*job, buffered);
   } catch (const store::StoreAway&) {
     at_once = open_answer(*job, buffered);
@@ -230,7 +214,12 @@ void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const
     if (completes_another(*job, buffered, upto)) {
       return parts_.pool.post([this, job, buffered](std::size_t next) { end(next, job, buffered); });
     }
-    job->tell(total_of(buffered) > upto ? open_answer(*job, beyond(buffered, run->revision, upto)) : ended_answer(*job, buffered, *run));
+    IngestAnswer answer;
+    answer.kind = job->kind;
+    answer.run_id = run->run_id;
+    answer.body = ingest_answer(*run);
+    answer.failures_json = run->failures_json;
+    job->tell(std::move(answer));
     parts_.resolver.poke();
   });
 }
@@ -283,37 +272,32 @@ IngestAnswer EventIngest::open_answer(const Job& job, const store::Buffered& buf
   return answer;
 }
 
-IngestAnswer EventIngest::ended_answer(const Job& job, const store::Buffered& buffered, const model::RunRecord& run) {
+// The answer given when the request's last complete revision ended.
+IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffered) const {
+  const std::uint32_t total = buffered.buffer.previous + buffered.buffer.events;
+  std::uint32_t revision = buffered.revision;
+  const auto is_of_request = [total](const std::optional<model::RunRecord>& head) {
+    return head && head->state == model::RunState::resolved && head->events <= total;
+  };
+  while (is_of_request(parts_.store.run_head(job.request.tenant, job.events.run_id, revision + 1))) ++revision;
+  const auto run = parts_.store.find_revision(job.request.tenant, job.events.run_id, revision);
+  if (!run) return as_it_stands(job);
   IngestAnswer answer;
-  answer.kind = buffered.repeated ? IngestAnswer::Kind::replayed : job.kind;
-  answer.run_id = run.run_id;
-  answer.body = ingest_answer(run);
-  answer.failures_json = run.failures_json;
+  answer.kind = IngestAnswer::Kind::replayed;
+  answer.run_id = run->run_id;
+  answer.body = ingest_answer(*run);
+  answer.failures_json = run->failures_json;
   return answer;
 }
 
-// The first revision from there on that ended with all the request's events. While there is none, they are open.
-IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffered) const {
-  const std::uint32_t total = total_of(buffered);
-  std::uint32_t revision = buffered.revision;
-  const auto head_of = [&](std::uint32_t of) { return parts_.store.run_head(job.request.tenant, job.events.run_id, of); };
-  for (auto head = head_of(revision); head && head->events < total; ++revision) {
-    head = head_of(revision + 1);
-    if (!head || head->state != model::RunState::resolved) break;
-  }
-  const auto run = parts_.store.find_revision(job.request.tenant, job.events.run_id, revision);
-  if (!run) return as_it_stands(job);
-  return total > run->events ? open_answer(job, beyond(buffered, run->revision, run->events)) : ended_answer(job, buffered, *run);
-}
-
-// Another host holds the claim, perhaps one that does not cover these events. Its result is the answer once it includes them, or once they
-// are in a revision that they do not complete.
+// Another host holds the claim, perhaps one that does not cover these events. Its result is the answer once it includes them.
 std::optional<IngestAnswer> EventIngest::as_ended_by_another(const Job& job, const store::Buffered& buffered) const {
   const auto head = parts_.store.run_head(job.request.tenant, job.events.run_id, std::nullopt);
   store::Buffered ended = buffered;
   if (head && head->state == model::RunState::open) {
-    if (head->revision == buffered.revision || !head->buffer || completes_another(job, buffered, head->buffer->previous))
-      return std::nullopt;
+    const bool in_previous =
+        head->revision > buffered.revision && head->buffer && head->buffer->previous >= buffered.buffer.previous + buffered.buffer.events;
+    if (!in_previous) return std::nullopt;
     ended.revision = head->revision - 1;
   } else if (head) {
     ended.revision = head->revision;

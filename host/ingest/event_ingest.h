@@ -63,7 +63,6 @@ class EventIngest {
   bool completes_another(const Job& job, const store::Buffered& buffered, std::uint32_t upto) const;
   bool is_to_end(const Job& job, const store::Buffered& buffered, const model::RunRecord& run) const;
   IngestAnswer open_answer(const Job& job, const store::Buffered& buffered) const;
-  static IngestAnswer ended_answer(const Job& job, const store::Buffered& buffered, const model::RunRecord& run);
   IngestAnswer as_ended(const Job& job, const store::Buffered& buffered) const;
   // Nothing while it is being ended.
   std::optional<IngestAnswer> as_ended_by_another(const Job& job, const store::Buffered& buffered) const;

@@ -20,8 +20,7 @@ struct Buffered {
   std::uint32_t revision = 1;
   std::uint32_t accepted = 0;             // how many of the request's events were new
   bool reopened = false;                  // this request opened the run again
-  bool repeated = false;                  // nothing of the request was new
-  bool unchanged = false;                 // likewise, and the run is resolved
+  bool unchanged = false;                 // it is resolved, and nothing new arrived
   model::OpenBuffer buffer;               // while it is open
   std::optional<model::Resolution> ends;  // the revision is complete: claim it and end it now
 };

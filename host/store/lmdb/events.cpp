@@ -68,7 +68,6 @@ WriteResult answer(WriteBatch& batch, const EventsWrite& write, Outcome outcome,
 std::optional<WriteResult> nothing_new(WriteBatch& batch, const EventsWrite& write, const Target& target, const NewEvents& fresh) {
   if (!target.stored || !fresh.json.empty()) return std::nullopt;
   Buffered buffered = how_it_stands(target.place.key, *target.stored);
-  buffered.repeated = true;
   if (target.stored->buffering) {
     if (fresh.final && !target.stored->buffering->ending) return std::nullopt;
     return answer(batch, write, Outcome::stored, buffered);

@@ -192,7 +192,6 @@ WriteResult Batch::State::answered(const EventsWrite& write, Outcome outcome, co
 std::optional<WriteResult> Batch::State::nothing_new(const EventsWrite& write, KnownRun& run, const NewEvents& fresh) {
   if (!run.exists() || !fresh.json.empty()) return std::nullopt;
   Buffered buffered = how_it_stands(run.place, stored_of(run));
-  buffered.repeated = true;
   if (run.is_open()) {
     if (fresh.final && !run.stored->buffering->ending) return std::nullopt;
     return answered(write, Outcome::stored, buffered);

@@ -203,15 +203,6 @@ TEST_P(StreamingContract, ReleasedClaim_EndsNothing) {
   EXPECT_TRUE(store_->claim_run(kTenant, run, Resolution::idle, kLeaseMs));
 }
 
-TEST_P(StreamingContract, ClaimWithoutAReason_IsOfCompleteRunsOnly) {
-  const auto run = commit(events("r", {"a"})).buffered->run;
-  EXPECT_FALSE(store_->claim_run(kTenant, run, std::nullopt, kLeaseMs));
-  EXPECT_TRUE(store_->claim_run(kTenant, run, Resolution::idle, kLeaseMs)) << "nobody holds it";
-  const auto complete = store_->claim_run(kTenant, commit(final_events("s", {"b"})).buffered->run, std::nullopt, kLeaseMs);
-  ASSERT_TRUE(complete);
-  EXPECT_EQ(complete->resolution, Resolution::final);
-}
-
 TEST_P(StreamingContract, RenewedClaim_KeepsOthersAwayForAnotherLease) {
   const auto run = commit(events("r", {"a"})).buffered->run;
   const std::vector<Claim> lost{claimed(*commit(final_events("s", {"b"})).buffered),
