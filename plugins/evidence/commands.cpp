@@ -108,11 +108,13 @@ bool writes_by(std::string_view program, std::string_view option, const CallName
 
 /// "git branch --show-current", "git remote": a subcommand that changes nothing as it is called here.
 bool is_looking_form(std::string_view program, std::string_view command, const CallNames& names) {
+  constexpr int kMostWords = 2;  // behind the program
   std::string form(program);
-  form.append(" ").append(next_word(command));
-  const auto option = next_word(command);
-  if (!option.empty()) form.append(" ").append(option);
-  return names.looking_forms.contains(form);
+  for (int i = 0; i < kMostWords; ++i) {
+    form.append(" ").append(next_word(command));
+    if (names.looking_forms.contains(form + " ...") || (trim(command).empty() && names.looking_forms.contains(form))) return true;
+  }
+  return false;
 }
 
 /// One command of a pipe or list.
@@ -218,7 +220,7 @@ bool only_look(std::string_view arguments, const CallNames& names) {
   return all_look(commands_in(arguments, names, buffer), names);
 }
 
-bool only_looks(const StepView& call, const CallNames& names) {
+bool only_look(const StepView& call, const CallNames& names) {
   const auto program = program_named_by(call.name, names);
   if (program.empty()) return only_look(call.input, names);
   std::string buffer;

@@ -15,7 +15,7 @@ namespace runwarden::plugins {
 [[nodiscard]] bool only_look(std::string_view arguments, const CallNames& names);
 
 /// The same for a call of any tool: the arguments of one that is named after a program, `kubectl` or `run_git`, are behind its name.
-[[nodiscard]] bool only_looks(const StepView& call, const CallNames& names);
+[[nodiscard]] bool only_look(const StepView& call, const CallNames& names);
 
 /// Collects what the commands of a shell call change, as far as their program says it in a subcommand: "git push", "kubectl apply". At most
 /// 8; replaces `out`. The arguments are as above. Linear; any thread.

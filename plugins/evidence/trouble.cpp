@@ -9,15 +9,12 @@
 namespace runwarden::plugins {
 namespace {
 
+constexpr std::size_t kLongestReport = 1024;  // bytes of an output that tells how its call went
 constexpr std::size_t kTellingName = 5;  // bytes of a file name without its folder
 constexpr std::uint64_t kTroubleCues = kCueTrouble | kCueNothingFound | kCueAdmission;
 
 bool is_deed(const Claim& claim) {
   return !claim.finding && claim.verb != kNoVerb;
-}
-
-std::ptrdiff_t as_offset(std::size_t at) {
-  return static_cast<std::ptrdiff_t>(at);
 }
 
 }  // namespace
@@ -70,15 +67,14 @@ bool prints_no_trouble(std::string_view output, const std::vector<std::string>& 
 }
 
 std::string_view without_content(std::string_view output, const OutcomeWords& words, std::string& buffer) {
+  if (output.size() > kLongestReport) return output;
   buffer.assign(output);
-  const auto blank = [&](std::size_t begin, std::size_t end) {
-    std::fill(buffer.begin() + as_offset(begin), buffer.begin() + as_offset(end), ' ');
-  };
+  const auto blank = [&](std::size_t begin, std::size_t size) { buffer.replace(begin, size, size, ' '); };
   if (!looks_like_json(output)) {
     for (auto open = output.find('"'); open != std::string_view::npos;) {
       const auto close = output.find('"', open + 1);
       if (close == std::string_view::npos) break;
-      blank(open, close);
+      blank(open, close + 1 - open);
       open = output.find('"', close + 1);
     }
     return buffer;
@@ -86,22 +82,17 @@ std::string_view without_content(std::string_view output, const OutcomeWords& wo
   using Token = JsonScanner::Token;
   JsonScanner cursor(output);
   std::string key;
-  bool content = false, status = false;
-  std::size_t depth = 0;  // of the container whose texts are content; 0 for none
+  bool content = false, status = false;  // of the last member's name
   for (auto token = cursor.next(); token != Token::kEnd; token = cursor.next()) {
     if (token == Token::kBad) return output;
-    if (depth != 0 && cursor.depth() < depth) depth = 0;
     if (token == Token::kKey) {
       fold(cursor.text(), key);
       content = holds_content(key, words);
       status = among(last_word_of(key), words.members) || among(key, words.status_codes);
     } else if (token == Token::kNumber && status) {
       return output;  // of a problem with an HTTP status, the title explains it
-    } else if ((token == Token::kObject || token == Token::kArray) && content && depth == 0) {
-      depth = cursor.depth();
-    } else if (token == Token::kString && (content || depth != 0)) {
-      const auto begin = static_cast<std::size_t>(cursor.text().data() - output.data());
-      blank(begin, begin + cursor.text().size());
+    } else if (token == Token::kString && content) {
+      blank(static_cast<std::size_t>(cursor.text().data() - output.data()), cursor.text().size());
     }
   }
   return buffer;

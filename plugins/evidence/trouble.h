@@ -24,8 +24,9 @@ namespace runwarden::plugins {
 [[nodiscard]] bool prints_no_trouble(std::string_view output, const std::vector<std::string>& signs, const Lexicon& lexicon,
                                      Reading& scratch);
 
-/// What an output says of its call: without the values of members that hold a record's content or what was before, {"subject": "Login
-/// failed"}, and in prose without what is in double quotes. `output` itself, or a view of `buffer`. Linear; any thread.
+/// What an output says of its call: without the texts of members that hold a record's content or what was before, {"subject": "Login
+/// failed"}, and in prose without what is in double quotes. `output` itself when it is longer than 1 KiB, broken JSON, or a problem with a
+/// number for its status; else a view of `buffer`. Any thread.
 [[nodiscard]] std::string_view without_content(std::string_view output, const OutcomeWords& words, std::string& buffer);
 
 /// True when a short output in any format mentions trouble or that nothing was found: "The page could not be loaded." False for a long one.

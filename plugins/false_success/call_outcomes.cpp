@@ -270,7 +270,7 @@ bool CallOutcomes::answers_undone(const RunView& run, std::size_t at, const Told
   if (tool.any_purpose) {
     return ends_in_failure(step.output, rules_.program_words) || owns_up(step.output, rules_.lexicon, scene_.scratch) ||
            complains(step.input, step.output, rules_.content.tools.calls) ||
-           (exits_with_failure(step.output, rules_.program_words) && !only_look(step.input, rules_.content.tools.calls));
+           (exits_with_failure(step.output, rules_.program_words) && !only_look(step, rules_.content.tools.calls));
   }
   return tool.group != 0 &&
          (exits_with_failure(step.output, rules_.program_words) || denies_in_words(step.output, tool.groups) || passes_failure_on(step) ||

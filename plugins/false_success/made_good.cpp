@@ -98,7 +98,7 @@ bool MadeGood::is_command_left_undone(const RunView& run, std::size_t at) {
     run.pace(other.input.size());
     if (!scene_.recovery.meaning(other.name).runs_anything()) return !scene_.recovery.meaning(other.name).reads;
     collect_changing_commands(other.input, names, later);
-    if (later.empty()) return !only_look(other.input, names);
+    if (later.empty()) return !only_look(other, names);
     return std::any_of(later.begin(), later.end(), [&](const auto& command) { return among(command, failed); });
   });
 }
@@ -727,7 +727,7 @@ bool MadeGood::rerun_with_more(const RunView& run, std::size_t failed) {
     if (later.kind != Kind::kTool || later.name != step.name || scene_.failures[i] != Failure::kNone || later.input.size() > 2 * kLongest)
       continue;
     run.pace(later.input.size());
-    if (only_look(later.input, rules_.content.tools.calls)) continue;
+    if (only_look(later, rules_.content.tools.calls)) continue;
     split(later.input, others);
     std::size_t found = 0;
     for (const auto other : others) found += found < words.size() && other == words[found];

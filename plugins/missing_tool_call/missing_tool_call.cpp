@@ -631,8 +631,8 @@ void MissingToolCall::drop_done_by_user(const RunView& run, Verdict& verdict) {
     for (const auto& told : scene_.reading.claims) {
       if (told.by_agent) of_user.insert(told.sentence);
     }
-    // "I've sent it and booked the room": of the second deed, too.
     if (tells_own_deed(scene_.reading, {})) std::erase_if(claimed, [&](std::uint16_t group) { return !asked.contains(group); });
+    // "I've sent it and booked the room": of the second deed, too.
     for (const auto& told : scene_.reading.claims) {
       if (told.verb != kNoVerb && of_user.contains(told.sentence) && !asked.contains(group_of(told.verb)))
         claimed.erase(group_of(told.verb));

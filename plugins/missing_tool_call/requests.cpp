@@ -110,6 +110,24 @@ bool is_numbered(const Reading& reading, const Sentence& sentence, std::size_t a
   return ends && number.size() >= kShortest && std::any_of(number.begin(), number.end(), is_digit);
 }
 
+/// "On the staging host restart the proxy": an imperative behind the place or time that it opens with, and before its object.
+bool is_fronted(const Reading& reading, const Sentence& sentence, std::size_t at) {
+  constexpr std::size_t kMost = 6, kLeast = 2;
+  const auto& words = reading.words;
+  if (at < sentence.begin + kLeast || at > sentence.begin + kMost || at + 1 >= sentence.end) return false;
+  const auto opens = words[sentence.begin].cues;
+  if (!has(opens, kCuePreposition) || has(opens, kCueInfinitive | kCueAuxiliary | kCueModal | kCueCondition | kCueReason)) return false;
+  if (words[at + 1].before != Break::kNone || !has(words[at + 1].cues, kCueDeterminer | kCueOwn)) return false;
+  const auto before = words[at - 1].cues;
+  if (has(before, kCueDeterminer | kCueOwn | kCuePreposition | kCueNegation | kCueAuxiliary | kCueModal)) return false;
+  for (auto i = sentence.begin + 1; i < at; ++i) {
+    if (has(words[i].cues, kCueSelf | kCueOther | kCueAsking | kCueRelative)) return false;
+    // "In spring the crew paint the boats": another noun is who does it.
+    if (has(words[i].cues, kCueDeterminer | kCueOwn) && !has(words[i - 1].cues, kCuePreposition)) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string pointer_of(const RunView& run, const Request& request) {
@@ -237,24 +255,6 @@ bool Requests::is_wished(const Reading& reading, const Sentence& sentence, std::
     if (has(word.cues, kCueWish)) return i > sentence.begin + 1 && has(reading.words[i - 2].cues, kCueSelf | kCueModal);
   }
   return false;
-}
-
-/// "On the staging host restart the proxy": an imperative behind the place or time that it opens with, and before its object.
-bool is_fronted(const Reading& reading, const Sentence& sentence, std::size_t at) {
-  constexpr std::size_t kMost = 6, kLeast = 2;
-  const auto& words = reading.words;
-  if (at < sentence.begin + kLeast || at > sentence.begin + kMost || at + 1 >= sentence.end) return false;
-  const auto opens = words[sentence.begin].cues;
-  if (!has(opens, kCuePreposition) || has(opens, kCueInfinitive | kCueAuxiliary | kCueModal | kCueCondition | kCueReason)) return false;
-  if (words[at + 1].before != Break::kNone || !has(words[at + 1].cues, kCueDeterminer | kCueOwn)) return false;
-  const auto before = words[at - 1].cues;
-  if (has(before, kCueDeterminer | kCueOwn | kCuePreposition | kCueNegation | kCueAuxiliary | kCueModal)) return false;
-  for (auto i = sentence.begin + 1; i < at; ++i) {
-    if (has(words[i].cues, kCueSelf | kCueOther | kCueAsking | kCueRelative)) return false;
-    // "In spring the crew paint the boats": another noun is who does it.
-    if (has(words[i].cues, kCueDeterminer | kCueOwn) && !has(words[i - 1].cues, kCuePreposition)) return false;
-  }
-  return true;
 }
 
 /// True when the base form of a verb at this word asks for something, rather than being a noun ("my last order").

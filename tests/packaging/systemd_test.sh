@@ -110,22 +110,20 @@ step "a process that hangs, crashes or ends of its own accord is started anew"
 before=$(property MainPID)
 within 'sleep 6'
 is MainPID "$before"
-within "kill -STOP $before"
-for _ in $(seq 60); do
-  now=$(property MainPID)
-  [ "$now" != "$before" ] && [ "$now" != 0 ] && [ "$(property ActiveState)" = active ] && break
-  sleep 0.5
-done
-[ "$now" != "$before" ] || fail "a process that stood still was left there"
-for signal in SEGV TERM; do  # after SIGTERM its exit status is 0, as after an _exit(0) of a detector
-  within "kill -$signal $now"
+await_other() {  # than the process $1; sets `now`
   for _ in $(seq 60); do
-    after=$(property MainPID)
-    [ "$after" != "$now" ] && [ "$after" != 0 ] && [ "$(property ActiveState)" = active ] && break
+    now=$(property MainPID)
+    [ "$now" != "$1" ] && [ "$now" != 0 ] && [ "$(property ActiveState)" = active ] && return
     sleep 0.5
   done
-  [ "$after" != "$now" ] || fail "a process that ended by SIG$signal was not started anew"
-  now=$after
+  fail "$2"
+}
+within "kill -STOP $before"
+await_other "$before" "a process that stood still was left there"
+for signal in SEGV TERM; do  # after SIGTERM its exit status is 0, as after an _exit(0) of a detector
+  before=$now
+  within "kill -$signal $before"
+  await_other "$before" "a process that ended by SIG$signal was not started anew"
 done
 
 step "detectors are taken up as their package goes and comes"
@@ -133,7 +131,7 @@ within 'apt-get remove -y -q runwarden-detectors' >"$place/apt.log" 2>&1 || fail
 is StatusText "serving on 127.0.0.1:8080 with 0 detectors"
 within 'apt-get install -y -q /var/debs/runwarden-detectors_*.deb' >"$place/apt.log" 2>&1 || fail "install again"
 is StatusText "serving on 127.0.0.1:8080 with 5 detectors"
-is MainPID "$after"
+is MainPID "$now"
 
 step "purging stops it"
 within 'apt-get purge -y -q "runwarden*"' >"$place/apt.log" 2>&1 || { tail "$place/apt.log"; fail "purge"; }

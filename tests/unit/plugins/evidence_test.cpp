@@ -26,7 +26,9 @@
 #include "evidence/sentence_features.h"
 #include "evidence/stems.h"
 #include "evidence/touched_files.h"
+#include "evidence/trouble.h"
 #include "evidence/trees.h"
+#include "evidence/trouble.h"
 #include "evidence/undone.h"
 #include "evidence/unheard.h"
 #include "evidence/units.h"
@@ -887,6 +889,9 @@ TEST(Commands, OnlyLook) {
                               R"({"command":[1]})",
                               "git stash",
                               "git branch old-tides",
+                              "git checkout plan",
+                              "git branch -v old-tides",
+                              "kubectl delete events",
                               "git remote add b url",
                               "git"}) {
     EXPECT_FALSE(only_look(command, names)) << command;
@@ -894,6 +899,38 @@ TEST(Commands, OnlyLook) {
   EXPECT_TRUE(only_look("kubectl apply -f tide.yaml --dry-run=server", names));
   EXPECT_FALSE(only_look("kubectl apply -f tide.yaml --dry-run=server && git push", names));
   EXPECT_FALSE(only_look("ls\n" + std::string(3000, '#'), names)) << "a script";
+}
+
+TEST(Commands, OfAToolNamedAfterAProgram_AreBehindItsName) {
+  const auto looks = [](std::string_view tool, std::string_view input) {
+    StepView call;
+    call.name = tool;
+    call.input = input;
+    return only_look(call, CallNames::shipped());
+  };
+  EXPECT_TRUE(looks("run_kubectl", R"({"args":["get","pods"]})"));
+  EXPECT_TRUE(looks("kubectl", "get pods"));
+  EXPECT_TRUE(looks("kubectl", "kubectl get pods"));
+  EXPECT_FALSE(looks("kubectl", "rollout restart deploy/tide"));
+  EXPECT_FALSE(looks("shell", "get pods"));
+  EXPECT_FALSE(looks("git_kubectl", "get pods"));
+  EXPECT_TRUE(looks("shell", "kubectl auth can-i delete pods"));
+}
+
+TEST(Trouble, InWhatARecordIsAbout_IsLeftOut) {
+  const OutcomeWords words{Vocabulary()};
+  const auto told = [&](std::string_view output) {
+    std::string buffer;
+    return std::string(without_content(output, words, buffer));
+  };
+  EXPECT_EQ(told(R"({"subject":"failed","state":"new"})"), R"({"subject":"      ","state":"new"})");
+  EXPECT_EQ(told(R"({"labels":["error"],"note":"failed"})"), R"({"labels":["     "],"note":"failed"})");
+  EXPECT_EQ(told(R"({"items":[{"name":"failed","state":"failed"}]})"), R"({"items":[{"name":"      ","state":"failed"}]})");
+  EXPECT_EQ(told(R"({"lastError":"failed"})"), R"({"lastError":"      "})");
+  EXPECT_EQ(told(R"(Order "failed" is open)"), "Order " + std::string(8, ' ') + " is open");
+  for (const auto* kept : {R"({"title":"failed","status":409})", R"({"title":"failed")", R"(Order "failed)"}) EXPECT_EQ(told(kept), kept);
+  const std::string longer = R"({"title":"failed","text":")" + std::string(1024, 'x') + R"("})";
+  EXPECT_EQ(told(longer), longer);
 }
 
 TEST(Commands, ThatChangeSomethingAreNamedBySubcommand) {
