@@ -902,6 +902,21 @@ bool is_spelled(const ReadWord& word) {
   return !is_digit(word.text[0]) && (word.text.size() >= 2 || word.known());
 }
 
+/// True when a phrase with the cue is told as a fact, by the speaker.
+bool tells_as_fact(const Reading& reading, Cue cue) {
+  if (!has(reading.cues, cue)) return false;
+  for (const auto& sentence : reading.sentences) {
+    if (!has(sentence.cues, cue) || sentence.question || opens_with_condition(reading, sentence)) continue;
+    for (auto i = sentence.begin; i < sentence.end; ++i) {
+      if (!has(reading.words[i].cues, cue)) continue;
+      const auto before = look_back(reading, sentence, i);
+      if (!before.negated && !before.conditional && !before.modal && !before.wanted && !before.other) return true;
+      while (i + 1 < sentence.end && has(reading.words[i + 1].cues, cue)) ++i;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 bool Reading::understood(std::string_view text) const {
@@ -976,32 +991,15 @@ bool shares_word(const Reading& reading, std::string_view text) {
 }
 
 bool says_by_hand(const Reading& reading) {
-  if (!has(reading.cues, kCueByHand)) return false;
-  for (const auto& sentence : reading.sentences) {
-    if (!has(sentence.cues, kCueByHand) || sentence.question || opens_with_condition(reading, sentence)) continue;
-    for (auto i = sentence.begin; i < sentence.end; ++i) {
-      if (!has(reading.words[i].cues, kCueByHand)) continue;
-      const auto before = look_back(reading, sentence, i);
-      if (!before.negated && !before.conditional && !before.modal && !before.wanted && !before.other) return true;
-      while (i + 1 < sentence.end && has(reading.words[i + 1].cues, kCueByHand)) ++i;
-    }
-  }
-  return false;
+  return tells_as_fact(reading, kCueByHand);
 }
 
 bool tells_own_deed(const Reading& reading, const std::vector<std::uint16_t>& groups) {
-  std::uint32_t number = 0;
-  for (const auto& sentence : reading.sentences) {
-    const auto of = number++;
-    if (sentence.question || negates_anything(reading, sentence) || has(sentence.cues, kCueModal | kCueHypothesis | kCueWish)) continue;
-    if (has(sentence.cues, kCueOwnDeed)) return true;
-    const auto own = [&](const Claim& claim) {
-      if (claim.sentence != of || !claim.by_agent || claim.in_progress || claim.finding || claim.verb == kNoVerb) return false;
-      return std::find(groups.begin(), groups.end(), reading.lexicon->verb(claim.verb).group) != groups.end();
-    };
-    if (std::any_of(reading.claims.begin(), reading.claims.end(), own)) return true;
-  }
-  return false;
+  return tells_as_fact(reading, kCueOwnDeed) || std::any_of(reading.claims.begin(), reading.claims.end(), [&](const Claim& claim) {
+           if (!claim.by_agent || claim.in_progress || claim.finding || claim.verb == kNoVerb) return false;
+           if (reading.sentences[claim.sentence].question) return false;
+           return std::find(groups.begin(), groups.end(), reading.lexicon->verb(claim.verb).group) != groups.end();
+         });
 }
 
 bool ends_in_plan(const Reading& reading) {

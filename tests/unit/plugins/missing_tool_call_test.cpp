@@ -590,6 +590,9 @@ TEST(MissingToolCall, WhatTheUserSaysTheyDid_IsNoClaimOfTheAgents) {
   EXPECT_EQ(judged("Cancel my berth on Thursday.", "The one in the morning, or the one at night?",
                    "Never mind, I've cancelled it on the website.", "Good, then it's cancelled, and nothing is left for you to do."),
             0u);
+  EXPECT_EQ(judged("Cancel my berth on Thursday.", "The one in the morning, or the one at night?", "No need, just did it myself.",
+                   "Good, then it's cancelled."),
+            0u);
   EXPECT_EQ(judged("Cancela mi amarre del jueves.", "\u00BFEl de la ma\u00F1ana o el de la noche?",
                    "D\u00E9jalo, ya lo cancel\u00E9 yo en la web.", "Perfecto, entonces ya est\u00E1 cancelado."),
             0u);
