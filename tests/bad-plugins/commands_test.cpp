@@ -19,10 +19,11 @@ struct BadDetector : testing::Test {
   Program program;
   std::string config = config_of("obedient");
 
-  std::string config_of(const std::string& animal, const std::string& settings = "{}") const {
-    return program.folder().write("runwarden.yaml", "store: {path: data, map_size: 4MiB}\ndetectors:\n  search_path: [" ZOO_FOLDER
-                                                    "]\n  include: []\n  enabled: [{key: zoo, library: " +
-                                                        animal + ".so, settings: " + settings + "}]\n");
+  std::string config_of(const std::string& animal, const std::string& settings = "{}", const std::string& deadline = "250ms") const {
+    return program.folder().write("runwarden.yaml",
+                                  "store: {path: data, map_size: 4MiB}\ndetectors:\n  deadline: " + deadline +
+                                      "\n  search_path: [" ZOO_FOLDER "]\n  include: []\n  enabled: [{key: zoo, library: " + animal +
+                                      ".so, settings: " + settings + "}]\n");
   }
   static std::string library(const std::string& animal) { return std::string(ZOO_FOLDER) + "/" + animal + ".so"; }
   static std::string run_of(const std::string& request) { return Json{{"runId", request}, {"userRequestText", request}}.dump(); }
@@ -75,6 +76,7 @@ TEST_F(BadDetector, ThatEndsReplayOrScore_IsNamed) {
 }
 
 TEST_F(BadDetector, ThatEndsTheProcessUnseen_IsNamedAndLetsNoGatePass) {
+  config = config_of("obedient", "{}", "30s");  // a sanitizer may take a second to let a process end
   const std::string said = "runwarden: detector \"zoo\" (" + library("obedient") + ") ended the process while it evaluated the run \"";
   for (const std::string request : {"_exit 0", "_exit", "thread _exit"}) {
     const Ended gate = program.run({"analyze", "--config", config, "--fail-on", "50"}, run_of(request));
