@@ -41,7 +41,8 @@ class Browser:
 
         arguments = ["--headless=new", "--remote-debugging-pipe", f"--user-data-dir={self.folder}", "--no-first-run", "--no-default-browser-check", "--disable-gpu",
                      "--disable-dev-shm-usage", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions",
-                     "--disable-features=Translate,MediaRouter,OptimizationHints", "--no-proxy-server", "--force-color-profile=srgb", "--hide-scrollbars", "--window-size=1280,900"]
+                     "--disable-features=Translate,MediaRouter,OptimizationHints", "--no-proxy-server", "--force-color-profile=srgb", "--hide-scrollbars", "--window-size=1280,900",
+                     "--allow-pre-commit-input"]  # else clicks before the first frame of a document are dropped
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")  # it cannot be made by root
         self._process = subprocess.Popen([find_chromium(), *arguments, "about:blank"], pass_fds=(3, 4), preexec_fn=place, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -113,6 +114,23 @@ class Browser:
     def page(self, **how):
         """A tab with a profile of its own, or with that of the page that it is `beside`."""
         return Page(self, **how)
+
+
+# The middle of an element that is at the same place in two frames in a row, in pixels of the window; null if it is not.
+STILL = """async (find) => {
+  const frame = () => new Promise((go) => { requestAnimationFrame(go); setTimeout(go, 200); });
+  const place = () => {
+    const element = find();
+    element?.scrollIntoView({block: 'center'});
+    const box = element?.getClientRects()[0];
+    return box ? [box.x + box.width / 2, box.y + box.height / 2] : null;
+  };
+  const before = place();
+  await frame();
+  await frame();
+  const after = place();
+  return String(before) === String(after) ? after : null;
+}"""
 
 
 class Page:
@@ -217,10 +235,9 @@ class Page:
         return self.run(f"[...document.querySelectorAll('[data-test=\"{name}\"]')].map((one) => one.dataset.{member})")
 
     def click(self, selector):
-        """A real click of the pointer in the middle of an element: a CSS selector, or a data-test name."""
+        """A real click of the pointer in the middle of an element once it stands still: a CSS selector, or a data-test name."""
         element = f"document.querySelector({json.dumps(selector)})" if any(c in selector for c in "[.#:> ") else self.find(selector)
-        box = self.wait(f"(() => {{ const e = {element}; if (!e) return null; e.scrollIntoView({{block: 'center'}}); const r = e.getClientRects()[0]; return r ? [r.x + r.width / 2, r.y + r.height / 2] : null; }})()",
-                        f"{selector} to click on")
+        box = self.wait(f"({STILL})(() => {element})", f"{selector} to click on")
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
 

@@ -2327,6 +2327,18 @@ class AxeOpinions(OpinionTest, AxeTest):
         self.hold(OPINION_PATHS)
 
 
+class TellingResult(unittest.TextTestResult):
+    """Says what failed where it failed, and not only at the end, which logs may cut off."""
+
+    def addFailure(self, test, err):
+        super().addFailure(test, err)
+        self.stream.writeln(self.failures[-1][1])
+
+    def addError(self, test, err):
+        super().addError(test, err)
+        self.stream.writeln(self.errors[-1][1])
+
+
 def main():
     if len(sys.argv) < 6:
         sys.exit(__doc__)
@@ -2342,7 +2354,7 @@ def main():
         with Browser() as browser:
             PageTest.browser = browser
             suite = unittest.defaultTestLoader.loadTestsFromNames(names, sys.modules[__name__])
-            passed = unittest.TextTestRunner(verbosity=2).run(suite).wasSuccessful()
+            passed = unittest.TextTestRunner(verbosity=2, resultclass=TellingResult).run(suite).wasSuccessful()
     finally:
         service.close()
     return 0 if passed else 1
