@@ -21,8 +21,10 @@ int finish_export(Context& context, const store::Exported& exported) {
   for (const store::StoreFault& row : exported.first_ones) context.err << "left out: " << row.detail << "\n";
   const int finished = context.finish();
   if (exported.unreadable == 0) return finished;
+  const std::string stretches =
+      exported.stretches == 0 ? "" : " (stretches of an unknown number of records: " + std::to_string(exported.stretches) + ")";
   return context.refuse(
-      "records skipped because they could not be read: " + std::to_string(exported.unreadable) +
+      "records skipped because they could not be read: " + std::to_string(exported.unreadable) + stretches +
       ". The last line of the export names them; everything else is in it. Run `runwarden verify`, and restore them from a backup");
 }
 

@@ -42,4 +42,17 @@ void ExportWriter::left_out(const char* table, std::string_view key, std::string
   if (exported_.first_ones.size() < kMostTold) exported_.first_ones.push_back({table, bytes_to_hex(key), std::move(detail), ""});
 }
 
+void ExportWriter::left_out_from(const char* table, std::string_view from, std::string_view to, const std::string& why) {
+  if (is_left_out(table, from)) return;
+  ++exported_.stretches;
+  const std::string end = to.empty() ? "the end" : "0x" + bytes_to_hex(to);
+  left_out(table, from,
+           std::string("a page is damaged, so all records in \"") + table + "\" from 0x" + bytes_to_hex(from) + " up to " + end +
+               " were skipped: " + why);
+}
+
+bool ExportWriter::is_left_out(const char* table, std::string_view key) const {
+  return !left_out_.empty() && left_out_.contains({table, std::string(key)});
+}
+
 }  // namespace runwarden::store

@@ -42,6 +42,9 @@ class ExportWriter {
   }
   // Counts a row once, however often it is visited.
   void left_out(const char* table, std::string_view key, std::string detail);
+  // All rows from a key on up to another, or to the end, which is empty: nobody knows how many.
+  void left_out_from(const char* table, std::string_view from, std::string_view to, const std::string& why);
+  bool is_left_out(const char* table, std::string_view key) const;
 
   const MaintenanceContext& context_;
   const ExportQuery& query_;

@@ -64,6 +64,7 @@ using LineSink = std::function<bool(std::string_view lines)>;
 struct Exported {
   LineCounts lines;
   std::uint64_t unreadable = 0;        // rows that could not be read and were left out; the last line names them
+  std::uint64_t stretches = 0;         // of these, stretches of rows in damaged pages, each of an unknown number
   std::vector<StoreFault> first_ones;  // at most kMostTold
 };
 // Runs alongside a serving process. Reads in slices of milliseconds, and holds none of them while the sink works. Exports each run with all

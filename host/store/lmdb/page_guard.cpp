@@ -70,6 +70,7 @@ struct Frame {
 
 thread_local Frame* frame = nullptr;
 thread_local std::array<char, 400> damage{};
+thread_local MDB_val behind{};  // of the keys of branch pages that the last call compared, the least that is greater than the one sought
 
 std::array<std::atomic<MappedFile*>, kMostFiles> files;
 std::atomic<int> in_handler{0};  // handlers that may be using one of the files
@@ -247,7 +248,7 @@ const char* MappedFile::fault_of_page(const MDB_val& node, GoodPage& good) const
     if (page.number != number) return "a page has the number of another page";
     if (page.flags != kBranch && page.flags != kLeaf) return "a page is neither a branch nor a leaf";
     if (page.lower <= kHeaderBytes || page.lower > page.upper || page.upper > page_bytes_) return "a page's bounds are wrong";
-    good = {number, page.upper};
+    good = {number, page.upper, page.flags == kBranch};
   }
   if (in_page(offset) < good.upper || node.mv_size > page_bytes_ - in_page(offset)) return "a page's entry extends beyond the page";
   return nullptr;
@@ -329,9 +330,10 @@ int compare_guarded(const MDB_val* key, const MDB_val* node) {
     const char* const fault = frame->fault_of(*node);
     if (fault != nullptr) give_up(fault);
   }
-  const int difference = std::memcmp(key->mv_data, node->mv_data, std::min(key->mv_size, node->mv_size));
-  if (difference != 0) return difference;
-  return key->mv_size < node->mv_size ? -1 : static_cast<int>(key->mv_size > node->mv_size);
+  int difference = std::memcmp(key->mv_data, node->mv_data, std::min(key->mv_size, node->mv_size));
+  if (difference == 0) difference = key->mv_size < node->mv_size ? -1 : static_cast<int>(key->mv_size > node->mv_size);
+  if (difference < 0 && frame != nullptr && frame->good.branch) behind = *node;
+  return difference;
 }
 
 void install_guard(MDB_env* env) {
@@ -342,6 +344,7 @@ int guarded_call(MDB_env* env, Doing doing, int (*call)(void*), void* context) {
   Frame mine;
   mine.file = mapped_file(env);
   mine.doing = doing;
+  behind = {};
   if (_setjmp(mine.back) != 0) {
     frame = nullptr;
     if (doing != Doing::writing) return kPageDamaged;
@@ -356,6 +359,10 @@ int guarded_call(MDB_env* env, Doing doing, int (*call)(void*), void* context) {
 
 std::string last_damage() {
   return damage.data();
+}
+
+std::string key_behind_damage() {
+  return {static_cast<const char*>(behind.mv_data), behind.mv_size};
 }
 
 }  // namespace runwarden::store

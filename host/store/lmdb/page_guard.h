@@ -44,6 +44,7 @@ class MappedFile {
   struct GoodPage {
     std::size_t number = ~std::size_t{0};
     std::size_t upper = 0;  // where its entries begin
+    bool branch = false;
   };
   // Why the B-tree page around this address is damaged; null: it is not, or is outside the file. Async-signal-safe. Does not check the
   // header again if the page is `good`, the page of the call before.
@@ -105,5 +106,9 @@ int guarded_call(MDB_env* env, Doing doing, Call call) {
 
 // The damage that this thread's guarded calls met last.
 std::string last_damage();
+
+// After a search that met damage, in this thread's last guarded call and while its transaction is open: a key greater than the one sought,
+// where the page behind the damaged one begins, or a page before it. Empty: the branch pages on the way name none.
+std::string key_behind_damage();
 
 }  // namespace runwarden::store

@@ -180,10 +180,12 @@ Cursor::~Cursor() {
 
 bool Cursor::move(MDB_cursor_op how) {
   MDB_env* const env = mdb_txn_env(mdb_cursor_txn(cursor_));
-  const int code = guarded_call(env, Doing::reading, [&] { return mdb_cursor_get(cursor_, &key_, &value_, how); });
+  MDB_val found = key_;
+  const int code = guarded_call(env, Doing::reading, [&] { return mdb_cursor_get(cursor_, &found, &value_, how); });
   if (code == MDB_NOTFOUND) return false;
   check_lmdb("mdb_cursor_get", code);
-  check_page("mdb_cursor_get", env, key_);
+  check_page("mdb_cursor_get", env, found);
+  key_ = found;
   check_value("mdb_cursor_get", env, value_);
   return true;
 }

@@ -65,7 +65,8 @@ class Cursor {
   Cursor(const Cursor&) = delete;
   Cursor& operator=(const Cursor&) = delete;
 
-  // Each moves the cursor, and returns whether it is on an entry.
+  // Each moves the cursor, and returns whether it is on an entry. After an LmdbFault key() is that of the entry if only its value is
+  // damaged, else as before.
   bool first() { return move(MDB_FIRST); }
   bool last() { return move(MDB_LAST); }
   bool next() { return move(MDB_NEXT); }

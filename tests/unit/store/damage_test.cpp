@@ -4,9 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstring>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <random>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -362,6 +366,165 @@ TEST_P(DamagedPage, AnyOfThem_EndsRequestsAndNeverTheProcess) {
     EXPECT_EQ(status, 0) << "page " << page << ": verify";
   }
   EXPECT_GT(ends[0], static_cast<int>(20 / kStep)) << "most pages leave the others to be served";
+}
+
+// The page of a table's row in the middle.
+struct PlaceOfPage {
+  std::size_t at = 0;      // in the file
+  std::size_t rows = 0;    // in the page
+  std::size_t in_all = 0;  // of the table
+};
+
+class DamagedExport : public DamagedPage {
+ protected:
+  PlaceOfPage page_in_middle(const std::string& table) {
+    PlaceOfPage found;
+    const auto number_at = [](const char* address) {
+      std::size_t number = 0;
+      std::memcpy(&number, reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(address) / kPage * kPage), sizeof number);
+      return number;
+    };
+    tamper(path_, table, [&](WriteTxn& txn, const Table& in) {
+      found.in_all = txn.entries(in.handle);
+      std::vector<std::size_t> pages;
+      Cursor cursor(txn, in.handle);
+      for (bool more = cursor.first(); more; more = cursor.next()) pages.push_back(number_at(cursor.key().data()));
+      const std::size_t page = pages.at(pages.size() / 2);
+      found.at = page * kPage;
+      found.rows = static_cast<std::size_t>(std::count(pages.begin(), pages.end(), page));
+    });
+    return found;
+  }
+  void damage(const PlaceOfPage& page) { overwrite(data(), page.at, GetParam().page(test::read_file(data()).substr(page.at, kPage), 7)); }
+  Exported export_all(std::string& text) {
+    const auto exported = export_tenant(maintenance(), {"acme"}, [&](std::string_view lines) {
+      text += lines;
+      return true;
+    });
+    EXPECT_TRUE(exported.ok()) << exported.error().detail;
+    return exported.ok() ? *exported : Exported();
+  }
+  void expect_imported(const std::string& text) {
+    const fs::path target = path_.parent_path() / "target";
+    open(target);
+    const auto imported = import_lines(maintenance(target), lines_of(text));
+    ASSERT_TRUE(imported.ok()) << imported.error().detail;
+    EXPECT_EQ(imported->conflicts, 0u);
+    expect_good(target);
+  }
+};
+
+INSTANTIATE_TEST_SUITE_P(Kinds, DamagedExport,
+                         ::testing::Values(Kind{"zeros", zeros}, Kind{"ones", ones}, Kind{"noise", noise},
+                                           Kind{"noise_behind_header", noise_behind_header},
+                                           Kind{"flipped_bit_in_header", flipped_bit_in_header}),
+                         [](const auto& test) { return test.param.name; });
+
+TEST_P(DamagedExport, OfFailures_HoldsEveryRunAndTheFailuresOfOtherPages) {
+  fill_with_runs(*open(path_), "acme", 300);
+  const PlaceOfPage page = page_in_middle("failures");
+  ASSERT_LT(page.rows, page.in_all / 2);
+  damage(page);
+  std::string text;
+  Exported exported = export_all(text);
+  EXPECT_EQ(exported.lines["run"], 300u);
+  EXPECT_EQ(exported.lines["opinion"], 284u);
+  EXPECT_EQ(exported.lines["answer"], 300u);
+  EXPECT_EQ(exported.lines["failure"], page.in_all - page.rows);
+  EXPECT_EQ(exported.unreadable, page.rows + 1) << "each as its run names it, and all as a stretch of their table";
+  EXPECT_EQ(exported.stretches, 1u);
+  for (const StoreFault& one : exported.first_ones) EXPECT_EQ(one.table, "failures") << one.detail;
+  expect_imported(text);
+}
+
+TEST_P(DamagedExport, OfRuns_HoldsTheRunsOfOtherPages) {
+  fill_with_runs(*open(path_), "acme", 300);
+  const PlaceOfPage page = page_in_middle("runs");
+  ASSERT_LT(page.rows, page.in_all / 2);
+  damage(page);
+  std::string text;
+  Exported exported = export_all(text);
+  EXPECT_EQ(exported.lines["run"], page.in_all - page.rows);
+  EXPECT_EQ(exported.lines["failure"], 300u);
+  EXPECT_EQ(exported.lines["opinion"], 284u - page.rows) << "an import takes none without its run";
+  EXPECT_EQ(exported.stretches, 1u);
+  expect_imported(text);
+}
+
+TEST_P(DamagedExport, OfEvents_HoldsEveryRunWithAsManyEventsAsItSays) {
+  {
+    const auto store = open(path_);
+    const model::TenantId tenant = fill_with_runs(*store, "acme", 1);
+    for (int i = 0; i < 60; ++i) end(*store, tenant, post(*store, tenant, "ended-" + std::to_string(i), "e", true));
+    for (int i = 0; i < 60; ++i) post(*store, tenant, "open-" + std::to_string(i), "e", false);
+  }
+  const PlaceOfPage page = page_in_middle("events");
+  ASSERT_LT(page.rows, page.in_all / 2);
+  damage(page);
+  std::string text;
+  Exported exported = export_all(text);
+  EXPECT_EQ(exported.lines["run"], 121u);
+  EXPECT_EQ(exported.lines["events"], 120u);
+  EXPECT_GT(exported.unreadable, 0u);
+  for (const StoreFault& one : exported.first_ones) EXPECT_EQ(one.table, "events") << one.detail;
+  expect_imported(text);
+}
+
+TEST_P(DamagedExport, OfAnotherTable_HoldsEveryRecordOfOtherKinds) {
+  fill();
+  std::string whole;
+  const LineCounts all = export_all(whole).lines;
+  const std::map<std::string, std::set<std::string>> kinds = {{"former", {"run"}},
+                                                              {"shadow_failures", {"shadow_failure"}},
+                                                              {"changes", {"change", "answer"}},
+                                                              {"policies", {"policy", "answer"}},
+                                                              {"policy_index", {"policy_name"}},
+                                                              {"clusters", {"group", "triage"}},
+                                                              {"triage", {"triage"}},
+                                                              {"reviews", {"review"}},
+                                                              {"opinions", {"opinion"}},
+                                                              {"idempotency", {"answer"}}};
+  for (const auto& [table, lost] : kinds) {
+    const std::string before = test::read_file(data());
+    damage(page_in_middle(table));
+    std::string text;
+    Exported exported = export_all(text);
+    EXPECT_GT(exported.unreadable, 0u) << table;
+    for (const auto& [kind, count] : all) {
+      if (!lost.contains(kind)) {
+        EXPECT_EQ(exported.lines[kind], count) << kind << ", " << table;
+      }
+    }
+    overwrite(data(), 0, before);
+  }
+}
+
+TEST_F(Damage, LargeValue_IsLeftOutOfTheExportAlone) {
+  {
+    const auto store = open(path_);
+    const model::TenantId tenant = fill_with_runs(*store, "acme", 20);
+    commit(*store, sample_run(tenant, new_key(*store), "large", noise(std::string(3 * kPage, ' '), 1)));
+    commit(*store, sample_run(tenant, new_key(*store), "behind"));
+  }
+  const std::string bytes = test::read_file(data());
+  std::size_t damaged = 0;
+  for (std::size_t at = 2 * kPage; at < bytes.size(); at += kPage) {
+    constexpr char kOverflow = 4;
+    if (bytes[at + 10] != kOverflow) continue;
+    overwrite(data(), at, std::string(16, '\xff'));
+    ++damaged;
+  }
+  ASSERT_GT(damaged, 0u);
+  std::string text;
+  const auto exported = export_tenant(maintenance(), {"acme"}, [&](std::string_view lines) {
+    text += lines;
+    return true;
+  });
+  ASSERT_TRUE(exported.ok()) << exported.error().detail;
+  EXPECT_EQ(exported->lines.at("run"), 21u);
+  EXPECT_THAT(text, HasSubstr("behind"));
+  EXPECT_EQ(exported->unreadable, 1u);
+  EXPECT_EQ(exported->stretches, 0u);
 }
 
 }  // namespace

@@ -60,33 +60,117 @@ class Exporting : private ExportWriter {
     throw StoreError("no tenant \"" + query_.tenant + "\"; `runwarden keys list` shows the tenants that have keys");
   }
 
+  // Thrown to visit a row once more, because a transaction that met a damaged page may be of no further use.
+  struct Again {};
+
+  // Reads a row, or what belongs to one; false: a page on the way is damaged, for which the row is visited again without it.
+  template <class Read>
+  bool meets_no_damage(const Table& table, std::string_view key, Read read) {
+    std::pair<std::string, std::string> what(table.name, key);
+    if (damaged_.contains(what)) return false;
+    try {
+      read();
+    } catch (const LmdbFault& fault) {
+      damaged_.emplace(std::move(what), text_of_damage(fault, table, key));
+      throw Again{};
+    }
+    return true;
+  }
+
+  // The same, but what cannot be read, for whichever reason, is named.
+  template <class Read>
+  bool read_or_leave_out(const Table& table, std::string_view key, Read read) {
+    if (!meets_no_damage(table, key, [&] { leave_out_unreadable(table.name, key, read); })) leave_out_damaged(table, key);
+    return !is_left_out(table.name, key);
+  }
+
+  void leave_out_damaged(const Table& table, std::string_view key) {
+    const auto found = damaged_.find({table.name, std::string(key)});
+    if (found != damaged_.end()) left_out(table.name, key, found->second);
+  }
+
+  // Throws what is no damage.
+  static std::string text_of_damage(const LmdbFault& fault, const Table& table, std::string_view key) {
+    if (!is_damage(fault.code)) throw LmdbFault(fault);
+    return "store: " + place_text(table, key) + ": " + fault.what();
+  }
+
   // Visits every entry of the tenant from the given time on, in a table whose keys begin with tenant and time.
   template <class Visit>
   void walk(const Table& table, const KeyBytes& prefix, const KeyBytes& from, Visit visit) {
-    std::string reached(from.view());
-    try {
-      walk_pages(table, prefix, from, [&](const Txn& txn, std::string_view key, std::string_view value) {
-        reached = key;
-        visit(txn, key, value);
-      });
-    } catch (const LmdbFault& fault) {
-      if (!is_damage(fault.code)) throw;
-      left_out(table.name, reached,
-               std::string("a page is damaged, so the records after this key in \"") + table.name + "\" were skipped: " + fault.what());
+    std::string at(from.view());
+    for (bool more = true; more;) {
+      try {
+        walk_pages(table, prefix, at, visit);
+        more = false;
+      } catch (const Again&) {
+        row_.clear();
+      } catch (const LmdbFault& fault) {
+        if (!is_damage(fault.code)) throw;
+        more = go_to_readable(table, prefix, at);
+      }
     }
   }
 
+  // `at`: from which key on; then, whatever happens, the key to go on from.
   template <class Visit>
-  void walk_pages(const Table& table, const KeyBytes& prefix, const KeyBytes& from, Visit visit) {
+  void walk_pages(const Table& table, const KeyBytes& prefix, std::string& at, Visit visit) {
     walk_slices(
-        store_.env, table, std::string(from.view()),
+        store_.env, table, at,
         [&](const Txn& txn, std::string_view key, std::string_view value) {
-          if (!key.starts_with(prefix.view())) return Visited::end;
-          leave_out_unreadable(table.name, key, [&] { visit(txn, key, value); });
+          if (!key.starts_with(prefix.view())) return is_sealed(table, key, value) ? Visited::end : Visited::proceed;
+          at = key;
+          read_or_leave_out(table, key, [&] { visit(txn, key, value); });
+          for (const auto& [kind, line] : row_) ExportWriter::add(kind, line);
+          row_.clear();
+          at = key_after(key);
           return gathered_bytes() < kSliceBytes ? Visited::proceed : Visited::end_slice;
         },
         [this] { hand_over(); });
   }
+
+  static std::string key_after(std::string_view key) { return std::string(key) + '\0'; }
+
+  // Whether the key is one that was written, as far as the value tells: a damaged one, which seems to end the tenant's rows, is named.
+  bool is_sealed(const Table& table, std::string_view key, std::string_view value) {
+    if (value.empty()) return true;
+    try {
+      decoded(table, key, [&] { return open_head(key, value); });
+      return true;
+    } catch (const StoreError& bad) {
+      left_out(table.name, key, bad.what());
+      return false;
+    }
+  }
+
+  // Moves `at` to the next key that can be read, in transactions of its own, and names what is before it; false: there is none.
+  bool go_to_readable(const Table& table, const KeyBytes& prefix, std::string& at) {
+    const std::string from = at;
+    std::string why;
+    for (bool damaged = true; damaged && at.starts_with(prefix.view());) {
+      const ReadTxn txn = store_.env.read();
+      Cursor cursor(txn, table.handle);
+      try {
+        at = cursor.at_or_after(at) ? std::string(cursor.key()) : "";
+        damaged = false;
+      } catch (const LmdbFault& fault) {
+        if (cursor.key() > at) {  // only its value is damaged
+          left_out(table.name, cursor.key(), text_of_damage(fault, table, cursor.key()));
+          at = key_after(cursor.key());
+          continue;
+        }
+        if (!is_damage(fault.code)) throw;
+        why = fault.what();
+        at = key_behind_damage();
+        if (at.empty()) damaged = false;
+      }
+    }
+    if (!why.empty()) left_out_from(table.name, from, at, why);
+    return !at.empty() && at.starts_with(prefix.view());
+  }
+
+  // Of the row being visited: they count once it has been visited as a whole.
+  void add(const char* kind, std::string line) { row_.emplace_back(kind, std::move(line)); }
 
   KeyBytes of_tenant() const { return KeyBytes().u32(tenant_); }
   KeyBytes since() const { return query_.since_ms == kBeginningMs ? of_tenant() : of_tenant().time(query_.since_ms); }
@@ -121,22 +205,35 @@ class Exporting : private ExportWriter {
   void runs() {
     walk(store_.tables.runs, of_tenant(), since(), [&](const Txn& txn, std::string_view key, std::string_view value) {
       ++runs_seen_;
+      if (key.size() != kPlaceBytes) throw StoreError("store: " + place_text(store_.tables.runs, key) + ": its length is wrong");
       const RunKey place{tenant_, record_key_of(key)};
       unreadable_runs_.insert(place.key);
       const RunLine line{decoded(store_.tables.runs, key, [&] { return decode_run(key, value); }), false};
       unreadable_runs_.erase(place.key);
       add("run", line_of_row(key, value, line));
-      previous(txn, place);
-      events(txn, place, line.stored.buffering ? line.stored.buffering->total : line.stored.run.events);
-      event_ids(txn, place);
-      for (const model::RecordKey& failure : line.stored.failures) {
-        const KeyBytes at = place_key(tenant_, failure);
-        for (const Table* table : {&store_.tables.failures, &store_.tables.shadow_failures}) {
-          const auto found = txn.get(table->handle, at);
-          if (found) leave_out_unreadable(table->name, at, [&] { add_failure(*table, at, *found); });
-        }
-      }
+      read_or_leave_out(store_.tables.previous, key, [&] { previous(txn, place); });
+      const std::uint32_t total = line.stored.buffering ? line.stored.buffering->total : line.stored.run.events;
+      if (!read_or_leave_out(store_.tables.events, key, [&] { events(txn, place, total); })) lost_events(place, line.stored, total);
+      const KeyBytes ids = event_id_key(place, {});
+      read_or_leave_out(store_.tables.events, ids, [&] { event_ids(txn, place); });
+      for (const model::RecordKey& failure : line.stored.failures) failure_of_run(txn, place_key(tenant_, failure));
     });
+  }
+
+  // It is in one of two tables.
+  void failure_of_run(const Txn& txn, const KeyBytes& key) {
+    const auto tables = {&store_.tables.failures, &store_.tables.shadow_failures};
+    bool found = false;
+    for (const Table* table : tables) {
+      meets_no_damage(*table, key, [&] {
+        const auto value = txn.get(table->handle, key);
+        if (!value) return;
+        found = true;
+        leave_out_unreadable(table->name, key, [&] { add_failure(*table, key, *value); });
+      });
+    }
+    if (found) return;
+    for (const Table* table : tables) leave_out_damaged(*table, key);
   }
 
   void previous(const Txn& txn, const RunKey& place) {
@@ -167,6 +264,12 @@ class Exporting : private ExportWriter {
     });
   }
 
+  // In place of all of a run's events.
+  void lost_events(const RunKey& place, const StoredRun& stored, std::uint32_t total) {
+    if (total == 0) return;
+    add("events", line_of(EventsLine{place.key, !stored.buffering, 0, place.key.time_ms, std::vector<std::string>(total)}));
+  }
+
   void event_ids(const Txn& txn, const RunKey& place) {
     EventIdsLine ids{place.key, {}};
     const KeyBytes prefix = event_id_key(place, {});
@@ -192,11 +295,18 @@ class Exporting : private ExportWriter {
     for (const Table* table : {&store_.tables.failures, &store_.tables.shadow_failures}) {
       walk(*table, of_tenant(), since(), [&](const Txn& txn, std::string_view key, std::string_view value) {
         const auto failure = decoded(*table, key, [&] { return decode_failure_head(key, value); });
-        const bool told = failure.run.time_ms >= query_.since_ms && !unreadable_runs_.contains(failure.run) &&
-                          txn.get(store_.tables.runs.handle, place_key(tenant_, failure.run));
+        const bool told = failure.run.time_ms >= query_.since_ms && has_run(txn, failure.run);
         if (!told) add_failure(*table, key, value);
       });
     }
+  }
+
+  // Whether the export has that run, unless it is too old for it.
+  bool has_run(const Txn& txn, const model::RecordKey& run) {
+    if (unreadable_runs_.contains(run)) return false;
+    const KeyBytes key = place_key(tenant_, run);
+    bool is_there = false;
+    return read_or_leave_out(store_.tables.runs, key, [&] { is_there = txn.get(store_.tables.runs.handle, key).has_value(); }) && is_there;
   }
 
   // The import recounts what a group counts. The line says since when it is known and what was decided about it.
@@ -205,7 +315,8 @@ class Exporting : private ExportWriter {
     walk(table, of_tenant(), of_tenant(), [&](const Txn& txn, std::string_view key, std::string_view value) {
       if (key.size() == of_tenant().view().size()) return;  // the tenant's own row
       GroupLine line{decoded(table, key, [&] { return decode_cluster(key, value).cluster; }), false};
-      const auto entries = entries_of(txn, key);
+      std::vector<std::pair<std::string, std::string>> entries;
+      read_or_leave_out(store_.tables.triage, key, [&] { entries = entries_of(txn, key); });
       line.decided = !entries.empty() || line.cluster.triage != model::Triage();
       const bool since = line.cluster.last_ms >= query_.since_ms || line.cluster.triage.since_ms >= query_.since_ms;
       if (!since) return;
@@ -247,9 +358,10 @@ class Exporting : private ExportWriter {
   // Opinions of exported runs. The importing store asks the questions that wait.
   void opinions() {
     const Table& table = store_.tables.opinions;
-    walk(table, of_tenant(), since(), [&](const Txn&, std::string_view key, std::string_view value) {
+    walk(table, of_tenant(), since(), [&](const Txn& txn, std::string_view key, std::string_view value) {
       const auto opinion = decoded(table, key, [&] { return decode_opinion_head(key, value); });
       if (opinion.run.time_ms < query_.since_ms) return;
+      if (!has_run(txn, opinion.run)) return left_out(table.name, key, "the opinion " + opinion.id + " has lost its run");
       add("opinion", line_of_row(key, value, OpinionLine{opinion.key, opinion.run, opinion.id}));
     });
   }
@@ -273,20 +385,19 @@ class Exporting : private ExportWriter {
     }
   }
 
-  // Skips answers whose record no longer exists.
   void answers() {
     const Table& table = store_.tables.idempotency;
     std::uint32_t day = 0;
-    for (bool more = true; more;) {
-      more = next_day_with_answers(day);
-      if (!more) break;
-      const KeyBytes prefix = KeyBytes().u32(day).u32(tenant_);
-      walk(table, prefix, prefix, [&](const Txn& txn, std::string_view key, std::string_view value) {
-        const IdempotentAnswer answer = decoded(table, key, [&] { return decode_answer(key, value); });
-        if (answer.created_ms < query_.since_ms || answer.record.time_ms < query_.since_ms) return;
-        if (is_there(txn, answer)) add("answer", line_of_row(key, value, answer));
+    try {
+      for (; next_day_with_answers(day); ++day) {
+        const KeyBytes prefix = KeyBytes().u32(day).u32(tenant_);
+        walk(table, prefix, prefix, [&](const Txn& txn, std::string_view key, std::string_view value) { answer(txn, key, value); });
+      }
+    } catch (const LmdbFault& fault) {
+      if (!is_damage(fault.code)) throw;
+      walk(table, {}, KeyBytes().u32(day), [&](const Txn& txn, std::string_view key, std::string_view value) {
+        if (KeyBytes().bytes(key.substr(0, 4)).u32(tenant_).view() == key.substr(0, 8)) answer(txn, key, value);
       });
-      ++day;
     }
   }
 
@@ -295,18 +406,26 @@ class Exporting : private ExportWriter {
     return store::next_day_with_answers(txn, store_.tables, tenant_, day);
   }
 
-  bool is_there(const Txn& txn, const IdempotentAnswer& answer) const {
+  // Skips answers whose record no longer exists.
+  void answer(const Txn& txn, std::string_view key, std::string_view value) {
+    const IdempotentAnswer answer = decoded(store_.tables.idempotency, key, [&] { return decode_answer(key, value); });
+    if (answer.created_ms < query_.since_ms || answer.record.time_ms < query_.since_ms) return;
+    if (is_there(txn, answer)) add("answer", line_of_row(key, value, answer));
+  }
+
+  bool is_there(const Txn& txn, const IdempotentAnswer& answer) {
     // The answer is the subject, as it is then.
     if (answer.kind == IdempotentAnswer::Kind::triage || answer.kind == IdempotentAnswer::Kind::review) return true;
-    const Table* table = &store_.tables.runs;
-    if (answer.kind == IdempotentAnswer::Kind::change) table = &store_.tables.changes;
-    if (answer.kind == IdempotentAnswer::Kind::policy) table = &store_.tables.policies;
-    if (table == &store_.tables.runs && unreadable_runs_.contains(answer.record)) return false;
+    const bool of_change = answer.kind == IdempotentAnswer::Kind::change;
+    if (!of_change && answer.kind != IdempotentAnswer::Kind::policy) return has_run(txn, answer.record);
+    const Table* table = of_change ? &store_.tables.changes : &store_.tables.policies;
     return txn.get(table->handle, place_key(tenant_, answer.record)).has_value();
   }
 
   OpenStore store_;
   model::TenantId tenant_ = 0;
+  std::vector<std::pair<const char*, std::string>> row_;                // lines of the row being visited, by kind
+  std::map<std::pair<std::string, std::string>, std::string> damaged_;  // what cannot be read, by table and key: why
   std::set<model::RecordKey> unreadable_runs_;
   std::set<std::string> names_;
   std::map<std::uint64_t, model::RecordKey> webhooks_;  // by seq
