@@ -31,6 +31,7 @@ int take_standard_output() {
 int main(int argc, char** argv) {
   reserve_standard_descriptors();
   std::signal(SIGPIPE, SIG_IGN);  // a reader that disconnected is a failed write and reported as one
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a file that reached the limit of its size
   std::ios::sync_with_stdio(false);
   __gnu_cxx::stdio_filebuf<char> results(take_standard_output(), std::ios::out);
   std::ostream out(&results);

@@ -90,6 +90,7 @@ std::string open_fault(const fs::path& named, int code, OpenFor purpose) {
     case EPERM: return permission_fault(path, code);
     case ENOSPC:
     case EDQUOT: return std::string(std::strerror(code)) + "; free some space on that disk";
+    case EFBIG: return std::string(std::strerror(code)) + "; raise LimitFSIZE= (ulimit -f)";
     case EMFILE:
     case ENFILE: return std::string(std::strerror(code)) + "; raise LimitNOFILE= (ulimit -n)";
     default: return std::strerror(code);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <poll.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <chrono>
@@ -10,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 #include <thread>
 #include <utility>
 
@@ -58,6 +60,13 @@ class FailingDisk : public testing::Test {
   std::string full_disk() const { return triggers_.path() / "full"; }
   std::string full_for_meta() const { return triggers_.path() / "full-for-meta"; }
   std::string slow_disk() const { return triggers_.path() / "slow"; }
+  // It does not compress.
+  static std::string random_text(std::size_t bytes) {
+    std::minstd_rand random(1);
+    std::string text(bytes, ' ');
+    for (char& c : text) c = static_cast<char>('a' + (random() >> 8) % 26);
+    return text;
+  }
   static void pull(const std::string& trigger) { std::ofstream(trigger).close(); }
   static void release(const std::string& trigger) { std::filesystem::remove(trigger); }
 
@@ -107,6 +116,29 @@ TEST_F(FailingDisk, AFullDisk_Is503AndReadsGoOn_AndItRecoversByItself) {
 
   release(full_disk());
   EXPECT_EQ(post("during").status, 201);
+  EXPECT_EQ(service_->stop(), 0);
+}
+
+TEST_F(FailingDisk, AFileAtTheLimitOfItsSize_Is503AndReadsGoOn_AndItRecoversByItself) {
+  start();
+  ASSERT_EQ(post("before").status, 201);
+  const auto limit_to = [&](rlim_t bytes) {
+    const rlimit limit{bytes, RLIM_INFINITY};
+    ASSERT_EQ(::prlimit(service_->pid(), RLIMIT_FSIZE, &limit, nullptr), 0);
+  };
+  limit_to(std::filesystem::file_size(service_->folder() / "data" / "data.mdb"));
+  const auto post_large = [&] {
+    return service_->post("/v1/ingest/runs", key_, R"({"runId":"during","finalOutput":")" + random_text(1'000'000) + "\"}");
+  };
+  const HttpAnswer refused = post_large();
+  EXPECT_EQ(refused.status, 503) << refused.body;
+  EXPECT_FALSE(refused.header("retry-after").empty());
+  EXPECT_EQ(status_of("before"), 200);
+  EXPECT_EQ(status_of("during"), 404);
+  EXPECT_EQ(service_->request(get_request("/readyz")).status, 503);
+
+  limit_to(RLIM_INFINITY);
+  EXPECT_EQ(post_large().status, 201);
   EXPECT_EQ(service_->stop(), 0);
 }
 

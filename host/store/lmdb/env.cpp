@@ -1,6 +1,7 @@
 #include "store/lmdb/env.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ void leave_open_folder(const std::filesystem::path& folder) {
 
 // For mdb_env_open, which does not say which of its two files it could not open.
 void check_opened(const std::filesystem::path& folder, int code) {
-  const bool of_system = code > 0 && code != ENOMEM && code != ENOSPC && code != EDQUOT;
+  const bool of_system = code > 0 && code != ENOMEM && code != ENOSPC && code != EDQUOT && code != EFBIG;
   if (!of_system) return check_lmdb("mdb_env_open", code);
   const std::filesystem::path lock = folder / "lock.mdb";
   const bool lock_is_good = ::faccessat(AT_FDCWD, lock.c_str(), R_OK | W_OK, AT_EACCESS) == 0;
@@ -212,6 +213,14 @@ void LmdbEnv::look_at_file() {
   const bool missing = ::stat(data_.c_str(), &found) != 0;
   if (missing && errno != ENOENT && errno != ENOTDIR) return;  // it may well be there
   if (missing || std::pair(found.st_dev, found.st_ino) != data_identity_) data_gone_.store(true, std::memory_order_release);
+}
+
+std::uint64_t LmdbEnv::file_limit_left() const {
+  struct rlimit limit {};
+  struct stat found {};
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return ~std::uint64_t{0};
+  if (::stat(data_.c_str(), &found) != 0) return limit.rlim_cur;
+  return limit.rlim_cur - std::min<std::uint64_t>(limit.rlim_cur, static_cast<std::uint64_t>(found.st_size));
 }
 
 std::string LmdbEnv::write_refusal() const {

@@ -57,6 +57,9 @@ class LmdbEnv {
   // A write met damage midway: this process must end. Tells the next one not to try again.
   void note_broken_write(const std::string& why);
   const MachineAnswers& machine() const { return options_.machine; }
+  // What the disk has left, and by how much a limit of this process (RLIMIT_FSIZE) lets data.mdb grow.
+  std::uint64_t disk_left() const { return options_.machine.disk_free_bytes(options_.folder); }
+  std::uint64_t file_limit_left() const;
   const std::filesystem::path& folder() const { return options_.folder; }
 
   struct Info {

@@ -11,6 +11,7 @@ namespace runwarden::store {
 void fail_lmdb(const char* what, int code) {
   if (code == kPageDamaged || code == kWriteBroken) throw LmdbFault(std::string(what) + ": " + last_damage(), code);
   const std::string text = std::string(what) + ": " + mdb_strerror(code);
+  if (code == EFBIG) throw NoRoom(text + ": raise LimitFSIZE= (ulimit -f)");
   if (code == MDB_MAP_FULL || code == MDB_TXN_FULL || code == ENOSPC || code == EDQUOT) throw NoRoom(text);
   throw LmdbFault(text, code);
 }

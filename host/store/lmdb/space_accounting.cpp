@@ -60,8 +60,10 @@ SpaceAccounting::Pages SpaceAccounting::count(const Txn& txn) const {
   pages.file = info.last_page + 1;
   pages.unused = pages_in_free_list(txn);
   const std::uint64_t in_map = pages.all > pages.file ? pages.all - pages.file : 0;
-  const std::uint64_t on_disk = env_.machine().disk_free_bytes(env_.folder()) / info.page_bytes;
-  pages.growth = std::min(in_map, on_disk);
+  const std::uint64_t on_disk = env_.disk_left() / info.page_bytes;
+  const std::uint64_t in_limit = env_.file_limit_left() / info.page_bytes;
+  pages.growth = std::min({in_map, on_disk, in_limit});
+  pages.file_limit_is_short = in_limit < std::min(in_map, on_disk);
   pages.disk_is_short = on_disk < in_map;
   return pages;
 }
@@ -123,9 +125,12 @@ SpaceStatus SpaceAccounting::now(const Txn& txn) const {
   const bool refused_lately = refused_ns != 0 && clock_.monotonic_ns() - refused_ns < kRefusedForNs;
   if (!refused_lately && pages.left() >= reserve_pages(pages) + kRunPages) return room;
   room.refusing = true;
-  if (pages.disk_is_short) {
-    room.reason = "the disk of \"" + env_.folder().string() + "\" is full: " + std::to_string(pages.growth * pages.page_bytes / 1024) +
-                  " KiB are left; free some space, or shorten retention";
+  const std::string left = std::to_string(pages.growth * pages.page_bytes / 1024) + " KiB are left; ";
+  if (pages.file_limit_is_short) {
+    room.reason = "the store's file has reached the limit on the size of files: " + left +
+                  "raise LimitFSIZE= (ulimit -f) and restart, or shorten retention";
+  } else if (pages.disk_is_short) {
+    room.reason = "the disk of \"" + env_.folder().string() + "\" is full: " + left + "free some space, or shorten retention";
   } else {
     room.reason = "the store is full: " + std::to_string(room.used_bytes >> 10) + " of " + std::to_string(*room.limit_bytes >> 10) +
                   " KiB of store.map_size are in use; raise store.map_size and restart, shorten retention, or purge";

@@ -35,7 +35,8 @@ class SpaceAccounting {
     std::uint64_t all = 0;     // in the map
     std::uint64_t file = 0;    // in the file
     std::uint64_t page_bytes = 4096;
-    bool disk_is_short = false;  // the disk limits the growth, not the map
+    bool disk_is_short = false;        // the disk limits the growth, not the map
+    bool file_limit_is_short = false;  // or a limit of this process does
     std::uint64_t left() const { return unused + growth; }
   };
   Pages count(const Txn& txn) const;

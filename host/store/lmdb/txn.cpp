@@ -13,6 +13,13 @@ namespace {
 
 constexpr std::uint64_t kFullDiskBytes = std::uint64_t{1} << 20;  // if less is left, a failed write means a lack of room
 
+// Some file systems report a full disk as an I/O error. So does LMDB if only part of a write had room.
+int without_disguise(const LmdbEnv& env, int code) {
+  if (code != EIO) return code;
+  if (env.file_limit_left() < kFullDiskBytes) return EFBIG;
+  return env.disk_left() < kFullDiskBytes ? ENOSPC : code;
+}
+
 MDB_val view(std::string_view bytes) {
   return {bytes.size(), const_cast<char*>(bytes.data())};
 }
@@ -158,16 +165,13 @@ void WriteTxn::commit() {
   }
   if (const int fault = env_.machine().commit_fault ? env_.machine().commit_fault() : 0; fault != 0) {
     mdb_txn_abort(ending);
-    if (fault == EIO && env_.machine().disk_free_bytes(env_.folder()) < kFullDiskBytes) fail_lmdb("commit", ENOSPC);
-    fail_lmdb("commit", fault);
+    fail_lmdb("commit", without_disguise(env_, fault));
   }
   const int code = guarded_call(env_.handle(), Doing::writing, [&] { return mdb_txn_commit(ending); });
   if (code != MDB_SUCCESS && code != kWriteBroken && is_unusable(env_.handle()))
     throw LmdbFault(std::string("mdb_txn_commit: ") + mdb_strerror(code) + ", and " + mdb_strerror(MDB_PANIC), MDB_PANIC);
-  // Some file systems report a full disk as an I/O error.
-  if (code == EIO && env_.machine().disk_free_bytes(env_.folder()) < kFullDiskBytes) fail_lmdb("mdb_txn_commit", ENOSPC);
   if (code == kWriteBroken) env_.note_broken_write(last_damage());
-  check_lmdb("mdb_txn_commit", code);
+  check_lmdb("mdb_txn_commit", without_disguise(env_, code));
 }
 
 Cursor::Cursor(const Txn& txn, MDB_dbi database) {

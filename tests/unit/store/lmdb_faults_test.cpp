@@ -2,6 +2,8 @@
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <atomic>
@@ -202,6 +204,64 @@ TEST_F(LmdbFaults, IoErrorOfAFullDisk_IsARefusal) {
   const auto store = open();
   disk_free_ = 4096;
   commit_fault_ = EIO;
+  EXPECT_EQ(commit(*store, run(*store, "a", 1000)).outcome, Outcome::unavailable);
+}
+
+// A limit on the size of this process's files.
+class FileLimit {
+ public:
+  explicit FileLimit(std::uint64_t bytes) {
+    ::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    rlimit lower = before_;
+    lower.rlim_cur = bytes;
+    ::setrlimit(RLIMIT_FSIZE, &lower);
+  }
+  ~FileLimit() {
+    ::setrlimit(RLIMIT_FSIZE, &before_);
+    ::signal(SIGXFSZ, SIG_DFL);
+  }
+  FileLimit(const FileLimit&) = delete;
+  FileLimit& operator=(const FileLimit&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(LmdbFaults, FileAtTheLimitOfItsSize_RefusesDeletesAndRecoversByItself) {
+  settings_.map_size = 64 * kMiB;
+  const auto store = open();
+  EXPECT_EQ(commit(*store, run(*store, "before", 1000)).outcome, Outcome::stored);
+  {
+    const FileLimit limit(4 * kMiB);
+    clock_.advance_ms(2000);
+    EXPECT_GT(fill(*store, 8000), 100);
+    EXPECT_LE(std::filesystem::file_size(settings_.path / "data.mdb"), 4 * kMiB);
+    ASSERT_FALSE(store->writable().ok());
+    EXPECT_THAT(store->writable().error().detail, HasSubstr("LimitFSIZE="));
+    EXPECT_TRUE(store->find_run(1, "before"));
+    Retention retention;
+    retention.runs_before_ms = kEndMs;
+    EXPECT_GT(store->expire(retention, 50).runs, 0u);
+  }
+  clock_.advance_ms(10'000);
+  EXPECT_TRUE(store->writable().ok());
+  EXPECT_EQ(commit(*store, run(*store, "after", 5'000'000)).outcome, Outcome::stored);
+  EXPECT_FALSE(failed_);
+}
+
+TEST_F(LmdbFaults, FileThatReachesTheLimitOfItsSizeInACommit_IsARefusal) {
+  settings_.map_size = 64 * kMiB;
+  const auto store = open();
+  EXPECT_EQ(commit(*store, run(*store, "before", 1000)).outcome, Outcome::stored);
+  const std::uint64_t bytes = std::filesystem::file_size(settings_.path / "data.mdb");
+  for (const std::uint64_t beyond : {0, 10'000, 1'000'000}) {  // the last count of room is from before
+    const FileLimit limit(bytes + beyond);
+    EXPECT_EQ(commit(*store, run(*store, "too large", 3'000'000)).outcome, Outcome::unavailable) << beyond;
+  }
+  EXPECT_FALSE(failed_);
+  EXPECT_EQ(commit(*store, run(*store, "too large", 3'000'000)).outcome, Outcome::stored);
+  commit_fault_ = EFBIG;
   EXPECT_EQ(commit(*store, run(*store, "a", 1000)).outcome, Outcome::unavailable);
 }
 

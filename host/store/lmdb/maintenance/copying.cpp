@@ -53,6 +53,9 @@ class Descriptor {
   if (code == ENOSPC || code == EDQUOT) {
     throw StoreError(what + " \"" + path.string() + "\": " + std::strerror(code) + "; free some space on that disk and try again");
   }
+  if (code == EFBIG) {
+    throw StoreError(what + " \"" + path.string() + "\": " + std::strerror(code) + "; raise the limit on the size of files (ulimit -f)");
+  }
   throw std::system_error(code, std::generic_category(), what + " \"" + path.string() + "\"");
 }
 
