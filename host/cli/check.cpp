@@ -66,7 +66,8 @@ std::string store_fault(const config::Settings& settings) {
   const bool is_there = std::filesystem::exists(folder, ignored);
   const int code = is_there ? errno_of_access(folder) : errno_of_creating(folder);
   if (code == 0 && is_there && settings.store.driver == "lmdb") {
-    const Status tried = store::try_lmdb(folder);
+    using Ledger = store::StoreSettings::Ledger;
+    const Status tried = store::try_lmdb(folder, settings.ledger.enabled ? Ledger::on : Ledger::off);
     return tried.ok() ? std::string() : settings.fault_of("store.path") + tried.error().detail;
   }
   if (code == 0) return {};

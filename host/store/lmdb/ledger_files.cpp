@@ -131,6 +131,15 @@ ledger::SigningKey LedgerKeys::current(std::string_view noted) {
   return made;
 }
 
+void LedgerKeys::check_current(std::string_view noted) const {
+  const auto key = read(kLedgerKey);
+  if (!noted.empty() && (!key || key->public_key() != noted)) read(kNextLedgerKey);
+}
+
+void LedgerKeys::check_all() const {
+  for (const char* name : {kLedgerKey, kPreviousLedgerKey, kNextLedgerKey}) read(name);
+}
+
 std::optional<ledger::SigningKey> LedgerKeys::previous(std::string_view public_key) const {
   auto key = read(kPreviousLedgerKey);
   if (!key || key->public_key() != public_key) return std::nullopt;

@@ -24,6 +24,10 @@ class LedgerKeys {
   // The signing key; made if there is none. `noted`: the public key of the last committed rotation, or empty. A rotation that was
   // interrupted after its commit is finished here.
   ledger::SigningKey current(std::string_view noted);
+  // Reads what current() would read, and makes nothing.
+  void check_current(std::string_view noted) const;
+  // Reads the keys of every name.
+  void check_all() const;
   // The key before it, if it has this public key.
   std::optional<ledger::SigningKey> previous(std::string_view public_key) const;
   // Makes another key, which must not sign before its entries are committed.

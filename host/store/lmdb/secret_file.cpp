@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <string_view>
+#include <utility>
 
 #include "base/open_fault.h"
 
@@ -19,13 +20,26 @@ bool write_random(int file, std::string& secret) {
   return ::write(file, secret.data(), secret.size()) == static_cast<ssize_t>(secret.size()) && ::fsync(file) == 0;
 }
 
+Error fault_of(const std::filesystem::path& path, std::string_view what, int code) {
+  return {
+      Code::internal, "cannot " + std::string(what) + " \"" + path.string() + "\": " + open_fault(path, code, OpenFor::writing), {}, {}};
+}
+
 }  // namespace
 
+Result<std::optional<std::string>> read_secret(const std::filesystem::path& path) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0 && errno == ENOENT) return std::optional<std::string>();
+  if (file < 0) return fault_of(path, "open", errno);
+  std::string secret(kSecretBytes, '\0');
+  const ssize_t got = ::read(file, secret.data(), secret.size());
+  const int code = errno;
+  ::close(file);
+  if (got < 0) return fault_of(path, "read", code);
+  return got == static_cast<ssize_t>(secret.size()) ? std::optional(std::move(secret)) : std::nullopt;
+}
+
 Result<std::string> read_or_make_secret(const std::filesystem::path& path) {
-  const auto fault = [&path](std::string_view what, int code) {
-    return Error{
-        Code::internal, "cannot " + std::string(what) + " \"" + path.string() + "\": " + open_fault(path, code, OpenFor::writing), {}, {}};
-  };
   std::string secret(kSecretBytes, '\0');
   const int made = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   if (made >= 0) {
@@ -34,14 +48,12 @@ Result<std::string> read_or_make_secret(const std::filesystem::path& path) {
     ::close(made);
     if (written) return secret;
     ::unlink(path.c_str());
-    return fault("write", code);
+    return fault_of(path, "write", code);
   }
-  const int there = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (there < 0) return fault("open", errno);
-  const ssize_t got = ::read(there, secret.data(), secret.size());
-  ::close(there);
-  if (got == static_cast<ssize_t>(secret.size())) return secret;
-  if (::unlink(path.c_str()) != 0) return fault("replace", errno);
+  auto there = read_secret(path);
+  if (!there.ok()) return std::move(there.error());
+  if (there->has_value()) return std::move(**there);
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fault_of(path, "replace", errno);
   return read_or_make_secret(path);
 }
 

@@ -12,6 +12,9 @@
 
 #include "base/open_fault.h"
 #include "store/lmdb/engine.h"
+#include "store/lmdb/ledger_files.h"
+#include "store/lmdb/ledger_rows.h"
+#include "store/lmdb/secret_file.h"
 #include "store/lmdb/store_folder.h"
 #include "store/lmdb/upgrade.h"
 
@@ -177,16 +180,27 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
   });
 }
 
-Status try_lmdb(const std::filesystem::path& folder) {
+Status try_lmdb(const std::filesystem::path& folder, StoreSettings::Ledger ledger) {
   return or_refusal(folder, [&]() -> Status {
     if (Status network = refuse_network(folder, statfs_type(folder)); !network.ok()) return network;
     if (Status lost = refuse_lost_store(folder); !lost.ok()) return lost;
-    if (look_at_folder(folder) == FolderState::no_store) return Nothing{};
+    for (const char* name : {kCursorSecret, kSessionSecret}) {
+      if (auto secret = read_secret(folder / name); !secret.ok()) return std::move(secret.error());
+    }
+    std::string noted_key;
+    const auto check_keys = [&] {
+      if (ledger == StoreSettings::Ledger::on) LedgerKeys(folder).check_current(noted_key);
+      return Nothing{};
+    };
+    if (look_at_folder(folder) == FolderState::no_store) return check_keys();
     const FilesGivenToOwner given{folder};  // a restored backup has no lock.mdb before it is opened
     LmdbEnv env({.folder = folder, .databases = kMostTables, .use = StoreUse::Kind::reading, .machine = {}});
     Tables tables;
-    if (open_those_there_are(env, tables)) refuse_newer_format(env, tables);
-    return Nothing{};
+    if (open_those_there_are(env, tables)) {
+      refuse_newer_format(env, tables);
+      noted_key = read_signing_key(env.read(), tables);
+    }
+    return check_keys();
   });
 }
 

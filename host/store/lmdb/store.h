@@ -64,6 +64,6 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
 
 // Whether the service could open that existing folder: refuses what open_lmdb() would refuse, in the same words. May run alongside a
 // serving process; makes and changes no store.
-Status try_lmdb(const std::filesystem::path& folder);
+Status try_lmdb(const std::filesystem::path& folder, StoreSettings::Ledger ledger);
 
 }  // namespace runwarden::store

@@ -419,6 +419,33 @@ TEST_F(LmdbFaults, SecretThatCannotBeMade_IsNamed) {
   EXPECT_THAT(secret.error().detail, HasSubstr("cursor.secret"));
 }
 
+TEST_F(LmdbFaults, TryingAFolder_RefusesTheFilesThatOpeningItWould) {
+  using Ledger = StoreSettings::Ledger;
+  settings_.ledger = Ledger::on;
+  open();
+  ASSERT_TRUE(try_lmdb(settings_.path, Ledger::on).ok());
+  const auto key = settings_.path / "ledger.key";
+  const std::string good = test::read_file(key);
+  for (const char* bytes : {"", "\xf3garble"}) {
+    std::ofstream(key, std::ios::trunc) << bytes;
+    EXPECT_FALSE(open_lmdb(settings_, clock_).ok());
+    const Status tried = try_lmdb(settings_.path, Ledger::on);
+    ASSERT_FALSE(tried.ok());
+    EXPECT_THAT(tried.error().detail, HasSubstr("ledger.key"));
+    EXPECT_TRUE(try_lmdb(settings_.path, Ledger::off).ok());
+  }
+  std::ofstream(key, std::ios::trunc) << good;
+  for (const char* name : {"cursor.secret", "session.secret"}) {
+    std::filesystem::create_directory(settings_.path / name);
+    const Status tried = try_lmdb(settings_.path, Ledger::on);
+    ASSERT_FALSE(tried.ok());
+    EXPECT_THAT(tried.error().detail, HasSubstr(name));
+    std::filesystem::remove(settings_.path / name);
+  }
+  EXPECT_TRUE(try_lmdb(settings_.path, Ledger::on).ok());
+  EXPECT_FALSE(std::filesystem::exists(settings_.path / "cursor.secret"));
+}
+
 TEST(ServiceLock, SecondHolder_IsRefusedUntilTheFirstLetsGo) {
   test::TempFolder folder;
   {

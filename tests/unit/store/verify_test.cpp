@@ -1,5 +1,7 @@
 // A good store is called good, and every kind of damage is found, with the place and the remedy.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <utility>
@@ -66,6 +68,27 @@ TEST_F(VerifyStore, GoodStore_HasNoFault) {
   EXPECT_EQ(found.entries.at("runs"), 27u);
   EXPECT_EQ(found.entries.at("shadow_failures"), 6u);
   expect_good(path_);
+}
+
+TEST_F(VerifyStore, FileBesideItThatTheServiceCouldNotRead_IsFoundAndLeftAsItIs) {
+  fill();
+  for (const char* name : {"ledger.key", "ledger.key.next", "ledger.key.former"}) {
+    for (const char* bytes : {"", "\xf3garble"}) {
+      std::ofstream(path_ / name) << bytes;
+      expect_fault("ledger", name);
+      EXPECT_TRUE(std::filesystem::remove(path_ / name));
+    }
+  }
+  for (const std::string name : {"cursor.secret", "session.secret", "ledger.key"}) {
+    std::filesystem::remove(path_ / name);
+    std::filesystem::create_directory(path_ / name);
+    expect_fault(name == "ledger.key" ? "ledger" : name, name);
+    std::filesystem::remove(path_ / name);
+  }
+  EXPECT_EQ(verified().faults, 0u);
+  EXPECT_FALSE(std::filesystem::exists(path_ / "ledger.key"));
+  std::ofstream(path_ / "cursor.secret") << "short";
+  EXPECT_EQ(verified().faults, 0u) << "the service makes another";
 }
 
 TEST_F(VerifyStore, MessageThatIsNotInTheOutbox_IsFound) {

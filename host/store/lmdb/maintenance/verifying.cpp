@@ -11,26 +11,28 @@
 #include "model/record_ids.h"
 #include "store/change_codec.h"
 #include "store/event_codec.h"
+#include "store/ledger_check.h"
 #include "store/lmdb/answers.h"
 #include "store/lmdb/crash_marks.h"
 #include "store/lmdb/events.h"
 #include "store/lmdb/failures.h"
 #include "store/lmdb/groups.h"
 #include "store/lmdb/keys.h"
-#include "store/lmdb/ledger_start.h"
+#include "store/lmdb/ledger_files.h"
 #include "store/lmdb/ledger_rows.h"
+#include "store/lmdb/ledger_start.h"
+#include "store/lmdb/maintenance/commands.h"
+#include "store/lmdb/maintenance/open_store.h"
+#include "store/lmdb/maintenance/recounting.h"
 #include "store/lmdb/opinions.h"
 #include "store/lmdb/policies.h"
 #include "store/lmdb/reviews.h"
 #include "store/lmdb/runs.h"
-#include "store/lmdb/maintenance/open_store.h"
-#include "store/lmdb/maintenance/recounting.h"
+#include "store/lmdb/secret_file.h"
 #include "store/lmdb/time_bucket_counts.h"
-#include "store/ledger_check.h"
-#include "store/review_codec.h"
 #include "store/opinion_codec.h"
+#include "store/review_codec.h"
 #include "store/webhook_codec.h"
-#include "store/lmdb/maintenance/commands.h"
 
 namespace runwarden::store {
 namespace {
@@ -99,6 +101,7 @@ class Verifying {
     check(t_.ledger_records, &Verifying::ledger_record, kOfLedger);
     check(t_.ledger_bodies, &Verifying::ledger_body, kOfLedger);
     check(t_.canary, &Verifying::canary, "none needed: it is rewritten while the service runs");
+    files_beside();
     if (const std::string why = store_.env.write_refusal(); !why.empty() && verified_.faults == 0) file_fault(why);
     return std::move(verified_);
   }
@@ -165,6 +168,24 @@ class Verifying {
     ++verified_.faults;
     verified_.first_ones.push_back({"store", "", std::move(detail), kOfFile});
   }
+
+  // The files beside the data that a service reads at its start.
+  void files_beside() {
+    const auto unreadable = [&](const char* name, std::string why, const char* remedy) {
+      ++verified_.faults;
+      verified_.first_ones.push_back({name, "", std::move(why), remedy});
+    };
+    for (const char* name : {kCursorSecret, kSessionSecret}) {
+      const auto secret = read_secret(context_.folder / name);
+      if (!secret.ok()) unreadable(name, secret.error().detail, "remove it: the service makes another");
+    }
+    try {
+      LedgerKeys(context_.folder).check_all();
+    } catch (const StoreError& bad) {
+      unreadable("ledger", bad.what(), "or remove the file: each ledger goes on with another key, and has an entry about it");
+    }
+  }
+
   void want(bool holds, const Entry& entry, const char* detail) {
     if (!holds) fault(entry.key, detail);
   }
