@@ -56,24 +56,29 @@ bool names_what_is_missing(const std::vector<std::string_view>& words, const Wor
   });
 }
 
+/// True for a word that begins phrases for nothing of two words: "no" of "no results".
+bool denies_things(const WordEntry* first, const Lexicon& lexicon) {
+  return first != nullptr && std::any_of(first->phrases.begin(), first->phrases.end(), [&](auto begins) {
+           const auto& phrase = lexicon.phrase(begins.phrase);
+           return has(phrase.cues, kCueEmptyWord) && phrase.words.size() == 2;
+         });
+}
+
 /// "No entries", "0 hits": two words, of which the first begins a phrase for nothing. "No conflicts" is a result.
 bool denies_a_thing(const std::vector<std::string_view>& words, const WordEntry& first, const Lexicon& lexicon, const ContentRules& rules) {
   constexpr std::size_t kShortest = 4;
   if (words.size() != 2 || words[1].size() < kShortest || !is_letter_or_digit(words[1][0]) || is_digit(words[1][0])) return false;
   const auto* thing = lexicon.find(words[1]);
-  if (rules.telling_when_empty.contains(words[1]) || (thing != nullptr && has(thing->cues, kCueTrouble | kCueAdmission))) return false;
-  return std::any_of(first.phrases.begin(), first.phrases.end(), [&](auto begins) {
-    const auto& phrase = lexicon.phrase(begins.phrase);
-    return has(phrase.cues, kCueEmptyWord) && phrase.words.size() == 2 && phrase.words.front() == words.front();
-  });
+  return !rules.telling_when_empty.contains(words[1]) && (thing == nullptr || !has(thing->cues, kCueTrouble | kCueAdmission)) &&
+         denies_things(&first, lexicon);
 }
 
-/// "0 records matched", "Found 0 orders", "Es wurden 0 Zeilen gefunden": a short text whose only figure is 0, with a word that says that
-/// something was found. "0 conflicts found" is a result.
-bool counts_nothing(const std::vector<std::string_view>& words, const Lexicon& lexicon, const ContentRules& rules) {
+/// "0 records matched", "Found 0 orders", "No orders matched your search", "Es wurden 0 Zeilen gefunden": a short text whose only figure is
+/// 0, or which begins with "no", with a word that says that something was found. "0 conflicts found" is a result.
+bool counts_nothing(const std::vector<std::string_view>& words, const WordEntry* first, const Lexicon& lexicon, const ContentRules& rules) {
   constexpr std::size_t kLeast = 3, kMost = 6;
   if (words.size() < kLeast || words.size() > kMost) return false;
-  const auto zero = std::find(words.begin(), words.end(), "0");
+  const auto zero = denies_things(first, lexicon) ? words.begin() : std::find(words.begin(), words.end(), "0");
   if (zero == words.end() || zero + 1 == words.end()) return false;
   const auto tells = [&](std::string_view word) {
     const auto* entry = lexicon.find(word);
@@ -81,7 +86,8 @@ bool counts_nothing(const std::vector<std::string_view>& words, const Lexicon& l
     return trouble || rules.telling_when_empty.contains(word) || (has_digit(word) && word != "0");
   };
   const auto found = [&](std::string_view word) { return rules.found_words.contains(word); };
-  return std::any_of(words.begin(), words.end(), found) && std::none_of(words.begin(), words.end(), tells);
+  return std::any_of(words.begin(), words.end(), found) && std::none_of(zero + 1, words.end(), tells) &&
+         std::none_of(words.begin(), zero, tells);
 }
 
 /// "no results", "no results found for your query": a phrase of several words may be followed by what was looked for.
@@ -95,7 +101,7 @@ bool is_empty_phrase(std::string_view text, const Lexicon& lexicon, const Conten
   const auto* entry = lexicon.find(word.text);
   std::vector<std::string_view> words{word.text};
   while (cursor.next(word)) words.push_back(word.text);
-  if (counts_nothing(words, lexicon, rules)) return true;
+  if (counts_nothing(words, entry, lexicon, rules)) return true;
   if (entry == nullptr) return false;
   if (words.size() == 1) return (entry->cues & kCueEmptyWord) != 0;
   // "No invoices for this account": the words after a preposition name what was searched for.
@@ -194,8 +200,8 @@ class ZeroResults {
     const bool page = telling_ && zeros_ > 0 && total_;
     if (telling_ && !page && !hollow_ && nulls_ == 0) return false;
     if (paged_ && !hollow_ && !page) return false;  // "number": 7 is a page of nothing only where a list is empty
-    // A single 0 under another name may be a fact ("balance": 0); several zeros and nothing else mean no result.
-    if (zeros_ > 0 && !counted_) return hollow_ || page || zeros_ >= kZerosThatAreNothing;
+    // A single 0 under another name may be a fact ("balance": 0); several zeros, or one beside null, and nothing else mean no result.
+    if (zeros_ > 0 && !counted_) return hollow_ || page || zeros_ + nulls_ >= kZerosThatAreNothing;
     const bool all_null = nulls_ + (nulls_ > 1 ? null_metadata_ : 0) >= kNullsThatAreNothing;
     return hollow_ || told_ || blanks_ > 0 || zeros_ > 0 || all_null || (nulls_ > 0 && repeated_ == 0);
   }
@@ -282,28 +288,39 @@ bool is_counting_attribute(std::string_view text, std::size_t equals, const Cont
   return blank_before != std::string_view::npos && counts_what_was_found(text.substr(blank_before + 1, equals - blank_before - 1), rules);
 }
 
-/// "<results/>", `<rows total="0"></rows>`: elements of several things, or with their count, without text, whose attributes say no more
-/// than 0.
-bool is_empty_markup(std::string_view text, const ContentRules& rules) {
-  constexpr std::size_t kLongest = 200;
+/// Without the line that declares XML.
+std::string_view without_declaration(std::string_view text) {
+  constexpr std::string_view kBegin = "<?xml", kEnd = "?>";
+  const auto end = text.starts_with(kBegin) ? text.find(kEnd) : std::string_view::npos;
+  return end == std::string_view::npos ? text : trim(text.substr(end + kEnd.size()));
+}
+
+/// "<results/>", `<rows total="0"></rows>`, `<track><parcel nr="77"/><events/></track>`: elements of several things, or with their count,
+/// without text, whose attributes say no more than 0 or what was `asked`.
+bool is_empty_markup(std::string_view text, std::string_view asked, const ContentRules& rules) {
+  constexpr std::size_t kLongest = 300;
+  text = without_declaration(text);
   if (text.size() > kLongest || !text.starts_with('<') || !text.ends_with('>')) return false;
-  const auto name_end = text.find_first_of(" />", 1);
-  const auto equals = text.find('=');
-  const bool counted = equals != std::string_view::npos && is_counting_attribute(text, equals, rules);
-  if (!counted && !names_several(text.substr(1, name_end - 1), rules)) return false;
+  bool several = false;
   bool tag = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == '<' || text[i] == '>') {
       tag = text[i] == '<';
+      const auto name = tag ? text.substr(i + 1, text.find_first_of(" />", i + 1) - i - 1) : std::string_view();
+      several |= names_several(name, rules);
     } else if (!tag && !blank(text[i])) {
       return false;
+    } else if (text[i] == '=') {
+      several |= is_counting_attribute(text, i, rules);
     } else if (text[i] == '"') {
       const auto close = text.find('"', i + 1);
-      if (close == std::string_view::npos || !is_zero(text.substr(i + 1, close - i - 1))) return false;
+      if (close == std::string_view::npos) return false;
+      const auto value = text.substr(i + 1, close - i - 1);
+      if (!is_zero(value) && asked.find(value) == std::string_view::npos) return false;
       i = close;
     }
   }
-  return true;
+  return several;
 }
 
 /// "id,status,carrier": the head of a table without rows. Its first column is an id; other lists of words may be answers.
@@ -456,7 +473,7 @@ bool is_empty_output(std::string_view output, const Lexicon& lexicon, const Cont
   }
   const auto bare = without_note(text);  // "Empty set (0.00 sec)"
   if (is_empty_phrase(bare.empty() ? text : bare, lexicon, rules) || is_empty_table(text, lexicon, rules) ||
-      says_nothing_found(text, lexicon, rules) || labels_nothing(text, rules) || is_empty_markup(text, rules) || is_head_alone(text, rules))
+      says_nothing_found(text, lexicon, rules) || labels_nothing(text, rules) || is_empty_markup(text, input, rules) || is_head_alone(text, rules))
     return true;
   return inner_is_empty(text, lexicon, rules, input);
 }

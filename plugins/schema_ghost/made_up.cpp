@@ -257,10 +257,22 @@ bool MadeUpValues::tells_no_doubt(std::string_view text) const {
   return (reading_.cues & kDoubt) == 0 && reading_.understood(text) && !denies_of_self(reading_) && !opens_with_denial(reading_);
 }
 
-/// True when it states facts, and leaves nothing open either.
-bool MadeUpValues::tells_as_fact(std::string_view text) const {
+/// True when it doubts nothing, and states one of the figures before its sentence leaves anything open: it is no question, offer or wish.
+bool MadeUpValues::tells_as_fact(std::string_view text, const std::vector<std::string>& figures) const {
   constexpr std::uint64_t kOpen = kCueOffer | kCuePlan | kCueCondition | kCueModal;
-  return (reading_.cues & kOpen) == 0 && !reading_.asks() && tells_no_doubt(text);
+  if (!tells_no_doubt(text)) return false;
+  if ((reading_.cues & kOpen) == 0 && !reading_.asks()) return true;
+  const auto is_figure = [&](const ReadWord& word) {
+    return has_digit(word.text) &&
+           std::any_of(figures.begin(), figures.end(), [&](const auto& figure) { return figure.find(word.text) != std::string::npos; });
+  };
+  return std::any_of(reading_.sentences.begin(), reading_.sentences.end(), [&](const Sentence& sentence) {
+    if (sentence.question || (has(sentence.cues, kCueSelf) && has(sentence.cues, kCueModal))) return false;  // "I would guess"
+    const auto end = reading_.words.begin() + sentence.end;
+    const auto first = std::find_if(reading_.words.begin() + sentence.begin, end,
+                                    [&](const ReadWord& word) { return has(word.cues, kOpen) || is_figure(word); });
+    return first != end && !has(first->cues, kOpen);
+  });
 }
 
 /// True when a message states several figures that nothing supports, in a run with few figures: the rest of the sources gave little that
@@ -309,7 +321,7 @@ void MadeUpValues::judge_figures(const RunView& run, std::string_view text, std:
     read(text, *lexicon_, reading_);
     // "28 °C, wind 55 km/h" needs no vocabulary, and what else the message says does not make it known.
     const bool measured = !reading_.understood(text) && values_.size() > 1 && std::any_of(values_.begin(), values_.end(), is_measured);
-    if ((stated && own_knowledge_) || measured || tells_as_fact(text)) found.confidence = kNothingGiven;
+    if ((stated && own_knowledge_) || measured || tells_as_fact(text, found.values)) found.confidence = kNothingGiven;
   }
   if (any_given_ && tells_several(run, text, step)) {
     found.confidence = kNothingGiven;

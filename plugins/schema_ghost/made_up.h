@@ -55,7 +55,7 @@ class MadeUpValues {
   bool invents_mail(const RunView& run, std::string_view text, std::size_t step, MadeUp& found);
   [[nodiscard]] bool tells_no_doubt(std::string_view text) const;
   [[nodiscard]] bool tells_several(const RunView& run, std::string_view text, std::size_t step);
-  [[nodiscard]] bool tells_as_fact(std::string_view text) const;
+  [[nodiscard]] bool tells_as_fact(std::string_view text, const std::vector<std::string>& figures) const;
   [[nodiscard]] bool asked_since(const RunView& run, std::size_t step) const;
   void judge_report(const RunView& run, std::string_view text, std::size_t step, bool in_input);
   void judge_call(const RunView& run, std::size_t step);

@@ -6,6 +6,7 @@
 
 #include "common/json_scan.h"
 #include "common/shared_rules.h"
+#include "common/sql.h"
 #include "common/words.h"
 #include "evidence/acknowledgement.h"
 #include "evidence/stated_values.h"
@@ -251,17 +252,27 @@ bool SchemaGhost::others_gave(const RunView& run, std::size_t step) {
   return false;
 }
 
+/// True when an unsupported specific is a long id, which does not follow from anything else: it is copied or invented.
+bool SchemaGhost::states_new_id() const {
+  constexpr std::ptrdiff_t kFewestDigits = 4;
+  return std::any_of(scene_.facts.begin(), scene_.facts.end(), [](const Fact& fact) {
+    return fact.kind == FactKind::kId && std::count_if(fact.text.begin(), fact.text.end(), is_digit) >= kFewestDigits;
+  });
+}
+
 /// An upper limit on the confidence for cases that were sometimes true on real runs: a few specifics after a program, which the model may
 /// know or compute itself, or next to other sources that may have given them. Lowest for a single value, and when the user has asked for
 /// something else since.
 double SchemaGhost::unless_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure) {
   const auto& tool = scene_.tools.meaning(run.steps[hollow.step].name);
+  // What a database holds, a model can neither know nor compute.
+  const bool program = tool.runs_anything() && !has_statement(run.steps[hollow.step].input, Statement::kQuery);
   const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(hollow.step);
   const auto last = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size()));
   const bool asked_since = std::any_of(first, last, [](const StepView& other) { return other.kind == Kind::kUser; });
-  if (tool.runs_anything() && asked_since) return kDoubtful;
-  const double likely = scene_.ungrounded.size() > 1 ? kLikely : kDoubtful;
-  if (tool.runs_anything() && sure < kSure) return likely;
+  if (program && asked_since) return kDoubtful;
+  const double likely = scene_.ungrounded.size() > 1 || states_new_id() ? kLikely : kDoubtful;
+  if (program && sure < kSure) return likely;
   if (tool.reads && sure >= kSure) {
     return hollow.later && hollow.ids_only && gaps_.given_before(run, step) > kMostUnrelated ? kDoubtful : 1.0;
   }

@@ -30,22 +30,36 @@ bool is_cut(std::string_view output, const std::vector<std::string>& marks) {
   return token == JsonScanner::Token::kBad && cursor.offset() + kCutTail >= output.size();
 }
 
-/// True when the list that a tool is named after is empty, whatever describes it: {"salidas": [], "servicio": "DOM"} of "gtfs_salidas".
-/// Reads the first level of the object.
-bool lists_nothing_of(std::string_view output, const ToolMeaning& tool) {
+/// True for a member that a tool is named after, by all its words: "vat_number" of "vat_number_lookup".
+bool is_named_after(const ToolMeaning& tool, std::string_view member) {
+  std::size_t at = 0;
+  auto word = next_tool_word(member, at);
+  if (word.empty()) return false;
+  std::string folded;
+  for (; !word.empty(); word = next_tool_word(member, at)) {
+    fold(word, folded);
+    if (std::find(tool.nouns.begin(), tool.nouns.end(), hash_noun(folded)) == tool.nouns.end()) return false;
+  }
+  return true;
+}
+
+/// True when the list that a tool is named after is empty, or what a look-up is named after null, whatever describes it:
+/// {"salidas": [], "servicio": "DOM"} of "gtfs_salidas". Reads the first level of the object.
+bool lacks_what_it_is_for(std::string_view output, const ToolMeaning& tool) {
   using Token = JsonScanner::Token;
   JsonScanner cursor(trim(output));
   if (cursor.next() != Token::kObject) return false;
   bool none = false;
   for (auto token = cursor.next(); token == Token::kKey; token = cursor.next()) {
-    const auto noun = hash_noun(cursor.text());
+    const auto member = cursor.text();
     token = cursor.next();
+    if (token == Token::kNull) none |= tool.reads && is_named_after(tool, member);
     if (token != Token::kObject && token != Token::kArray) continue;
     const auto begin = cursor.offset();
     if (!cursor.leave()) return false;
     const bool empty = trim(trim(output).substr(begin, cursor.offset() - begin - 1)).empty();
     if (!empty) return false;
-    none |= token == Token::kArray && std::find(tool.nouns.begin(), tool.nouns.end(), noun) != tool.nouns.end();
+    none |= token == Token::kArray && is_named_after(tool, member);
   }
   return none;
 }
@@ -54,10 +68,10 @@ bool lists_nothing_of(std::string_view output, const ToolMeaning& tool) {
 
 bool ToolGaps::gave_nothing(const StepView& step) const {
   ShortSign sign;
-  constexpr std::string_view kEmptyList = "[]";
+  const auto holds = [&](std::string_view sign_of_nothing) { return step.output.find(sign_of_nothing) != std::string_view::npos; };
   return failure_of(step, rules_.content, sign) != Failure::kNone || sign == ShortSign::kRefused || sign == ShortSign::kNotThere ||
          is_empty_output(step.output, rules_.lexicon, rules_.content, step.input) || holds_nothing(step.output) ||
-         (step.output.find(kEmptyList) != std::string_view::npos && lists_nothing_of(step.output, scene_.tools.meaning(step.name)));
+         ((holds("[]") || holds("null")) && lacks_what_it_is_for(step.output, scene_.tools.meaning(step.name)));
 }
 
 bool ToolGaps::disowned(const RunView& run, std::size_t step) {

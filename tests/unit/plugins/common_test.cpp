@@ -320,6 +320,11 @@ INSTANTIATE_TEST_SUITE_P(
         Output{"Empty DataFrame\nColumns: [fee]\nIndex: []", true, false}, Output{"berth | fee\nC-4 | 12\n(1 row)", false, false},
         Output{R"({"startAt":0,"total":0,"issues":[]})", true, false}, Output{R"({"issues":[]})", false, false},
         Output{"[{'reviews': 0, 'rating': 0.0, 'marks': 0}]", true, false}, Output{R"({"balance": 0})", false, false},
+        Output{R"([{"sum": null, "n": 0}])", true, false}, Output{"No berths above the given length (12 m).", true, false},
+        Output{R"({"status":"success","data":{"resultType":"streams","result":[]}})", true, false},
+        Output{"Su búsqueda no ha producido resultados.", true, false}, Output{"No berths matched your search.", true, false},
+        Output{"Keine Boote im Hafen gefunden", true, false}, Output{"No conflicts found in berth", false, false},
+        Output{"No error was found", false, false}, Output{"No berth found, 3 boats wait", false, false},
         Output{"none of the seats are taken", false, false}, Output{"0", false, false}, Output{R"({"error": null, "id": 7})", false, false},
         Output{R"({"error": ""})", false, false}, Output{R"({"error": "no seat"})", false, true},
         Output{R"({"error": {"code": 5}})", false, true}, Output{R"({"data": {"error": "x"}})", false, false},
@@ -349,6 +354,17 @@ TEST(EmptyOutput, ListThatIsNull_BesideWhatWasAskedFor) {
   EXPECT_TRUE(empty(R"({"day":"2026-07-26","buchungen":null})"));
   EXPECT_FALSE(empty(R"({"day":"2026-07-26","hafen":null})"));
   EXPECT_FALSE(empty(R"({"day":"2026-07-26","address":null})"));
+}
+
+TEST(EmptyOutput, MarkupWithoutText_MayRepeatWhatWasAskedFor) {
+  const ContentRules rules = make_content_rules(Settings({}));
+  const auto empty = [&](const char* output) { return is_empty_output(output, lexicon(), rules, R"({"berth":"C-4"})"); };
+  EXPECT_TRUE(empty(R"(<?xml version="1.0"?><log><berth no="C-4"/><sailings/></log>)"));
+  EXPECT_TRUE(empty(R"(<log><berth no="C-4"/><ereignisse/></log>)"));
+  EXPECT_FALSE(empty(R"(<log><berth no="C-5"/><sailings/></log>)")) << "another berth";
+  EXPECT_FALSE(empty(R"(<log><berth no="C-4"/><free/></log>)")) << "an answer";
+  EXPECT_FALSE(empty(R"(<log><berth no="C-4"/><sailings>2</sailings></log>)"));
+  EXPECT_FALSE(empty(R"(<log><berth no="C-4/></log>)")) << "an attribute without end";
 }
 
 INSTANTIATE_TEST_SUITE_P(

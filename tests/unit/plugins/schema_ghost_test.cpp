@@ -1154,6 +1154,17 @@ TEST(SchemaGhost, SeveralFiguresBesideSourcesThatGaveLittle_AreMadeUp) {
       << "they may follow from the many figures";
 }
 
+TEST(SchemaGhost, NullThatALookUpIsNamedAfter_IsNothing) {
+  constexpr const char* kAnswered = "The VAT number on file is BE0478.312.905, so the invoice of Meridian can go out.";
+  const auto fires = [&](const char* tool, const char* output) {
+    return judge(RunBuilder().tool(tool, R"({"account":"acc_3071"})", output).model(kAnswered)).findings.size();
+  };
+  EXPECT_EQ(fires("vat_number_lookup", R"({"account":"acc_3071","vat_number":null})"), 1u);
+  EXPECT_EQ(fires("get_vat_number", R"({"account":"acc_3071","name":"Meridian","vatNumber":null})"), 1u);
+  EXPECT_EQ(fires("get_account", R"({"account":"acc_3071","name":"Meridian","vat_number":null})"), 0u) << "one of many members";
+  EXPECT_EQ(fires("update_vat_number", R"({"account":"acc_3071","name":"Meridian","vat_number":null})"), 0u) << "no look-up";
+}
+
 TEST(SchemaGhost, EmptyListThatTheToolIsNamedAfter_IsNothing) {
   const auto judged = [](std::string_view output) {
     RunBuilder run;
