@@ -29,13 +29,12 @@ bool is_of_error(std::string_view key, const CallNames& names) {
 }
 
 /// True for an object whose members other than `error`, `message`, `trace` and the like hold a payload. An error with members of its own
-/// may be a warning beside a list of records, and so may one beside such a list and further figures.
+/// may be a warning beside a list of records, and so may one beside such a list and a further figure or text.
 bool beside_member(std::string_view output, const CallNames& names) {
   JsonScanner cursor(output);
   if (cursor.next() != Token::kObject) return false;
-  constexpr std::size_t kFewestOthers = 2;
   std::size_t bytes = 0;
-  std::size_t others = 0;  // figures and texts that are not of the error
+  bool others = false;  // figures or texts that are not of the error
   bool detailed = false;
   bool records = false;
   bool denied = false;
@@ -46,7 +45,7 @@ bool beside_member(std::string_view output, const CallNames& names) {
     token = cursor.next();
     denied |= token == Token::kFalse;
     detailed |= of_error && token == Token::kObject;
-    others += !of_error && (token == Token::kNumber || token == Token::kString) ? 1u : 0u;
+    others |= !of_error && (token == Token::kNumber || token == Token::kString);
     if (token == Token::kArray && !of_error) {
       records |= lists_records(cursor);
     } else if ((token == Token::kObject || token == Token::kArray) && !cursor.leave()) {
@@ -55,7 +54,7 @@ bool beside_member(std::string_view output, const CallNames& names) {
     if (token == Token::kBad || token == Token::kEnd) return false;
     if (!of_error) bytes += cursor.offset() - begin;
   }
-  return bytes >= kPayload || (records && !denied && (detailed || others >= kFewestOthers));
+  return bytes >= kPayload || (records && !denied && (detailed || others));
 }
 
 }  // namespace

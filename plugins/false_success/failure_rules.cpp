@@ -52,6 +52,7 @@ FailureRules::FailureRules(const Settings& settings) : other_language(settings.v
   hindering.assign(lexicon.verb_count(), false);
   for (const auto verb : lexicon.verbs_named(settings.vocabulary().words(Key::kHinderingVerbs))) hindering[verb] = true;
   find_group = group_of(settings.vocabulary(), Key::kFindingVerbs, lexicon);
+  remove_group = group_of(settings.vocabulary(), Key::kRemovingVerbs, lexicon);
   send_group = group_of(settings.vocabulary(), Key::kSendingVerbs, lexicon);
 }
 

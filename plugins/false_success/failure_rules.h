@@ -47,6 +47,7 @@ struct FailureRules {
   std::vector<bool> hindering;  // by verb
   std::uint16_t finish_group = 0;
   std::uint16_t find_group = 0;
+  std::uint16_t remove_group = 0;
   std::uint16_t send_group = 0;
   bool soft_failures = true;
   bool recovery = true;

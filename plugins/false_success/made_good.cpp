@@ -736,6 +736,34 @@ bool MadeGood::rerun_with_more(const RunView& run, std::size_t failed) {
   return false;
 }
 
+/// True for a look-up that failed because a thing is not there any more that an earlier call removed: that is how it shows that it is gone.
+/// Reads the calls of the same run before it.
+bool MadeGood::shows_removal(const RunView& run, std::size_t failed) {
+  constexpr int kNotFound = 404, kGone = 410;
+  constexpr std::size_t kShortest = 3;
+  const auto& step = run.steps[failed];
+  const auto has_value = [&](const StepView& call, std::string_view wanted) {
+    collect_values(call.input, rules_.content.tools.calls, scene_.values);
+    return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) { return value.text == wanted; });
+  };
+  if (!scene_.recovery.meaning(step.name).reads && !has_value(step, "GET") && !has_value(step, "HEAD")) return false;
+  const auto text = failure_text(step);
+  if (step.http_status != kNotFound && step.http_status != kGone && rules_.content.short_signs.read(text) != ShortSign::kNotThere &&
+      !names_word(quote(text), "404") && !names_word(quote(text), "410"))
+    return false;
+  return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(failed), [&](const StepView& earlier) {
+    const auto at = static_cast<std::size_t>(&earlier - run.steps.data());
+    if (earlier.kind != Kind::kTool || scene_.failures[at] != Failure::kNone) return false;
+    const auto& groups = scene_.recovery.meaning(earlier.name).groups;
+    if (std::find(groups.begin(), groups.end(), rules_.remove_group) == groups.end() && !has_value(earlier, "DELETE")) return false;
+    run.pace(step.input.size() + earlier.input.size());
+    collect_values(step.input, rules_.content.tools.calls, scene_.values);
+    return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
+      return value.names_object && value.text.size() >= kShortest && names_entity(earlier.input, value.text);
+    });
+  });
+}
+
 /// "As soon as the CFO has approved it, I'll release it": the message leaves the action of the failed call for later.
 bool MadeGood::leaves_for_later(const ToolMeaning& tool) const {
   const auto& words = scene_.reading.words;
@@ -774,6 +802,8 @@ std::optional<MadeGood::Silence> MadeGood::silence(const RunView& run, const Fai
   if (rules_.recovery && !tool.reads && done_by_user_since(run, failed.step))
     return Silence{"recovery", "the user said that they did it themselves"};
   if (rules_.admission && leaves_for_later(tool)) return Silence{"plan", "the final message leaves the action of this call for later"};
+  if (rules_.recovery && shows_removal(run, failed.step))
+    return Silence{"recovery", "the look-up shows that what an earlier call removed is gone"};
   if (rules_.recovery && (tool.reads || tool.unknown) && answered_elsewhere(run, failed, message))
     return Silence{"recovery", "later calls returned what the final message reports"};
   if (rules_.recovery && !tool.runs_anything() && worked_out_by_hand(step, message))

@@ -72,6 +72,7 @@ class MadeGood {
   [[nodiscard]] bool is_one_of_many(const RunView& run, std::size_t at);
   [[nodiscard]] bool is_command_left_undone(const RunView& run, std::size_t at);
   [[nodiscard]] bool artifact_there(const RunView& run, const FailedStep& failed, const FinalMessage& message);
+  [[nodiscard]] bool shows_removal(const RunView& run, std::size_t failed);
   [[nodiscard]] bool answered_elsewhere(const RunView& run, const FailedStep& failed, const FinalMessage& message);
   [[nodiscard]] bool worked_out_by_hand(const StepView& step, const FinalMessage& message);
   [[nodiscard]] bool asks_about_findings() const;

@@ -300,7 +300,8 @@ void UnsupportedAnswer::find_claimed_absence(const RunView& run, const FinalMess
              return std::find(nouns.begin(), nouns.end(), hash_noun(word.text)) != nouns.end();
            });
   });
-  if (!absent || claims_.gives_its_reason(step)) return;
+  // "You are already off the list, so there was nothing to change."
+  if (!absent || claims_.gives_its_reason(step) || made_good_.says_already(step)) return;
   const FiringLine::Doubt doubt{"claimed_absence", gap->step, "the final message says that there is nothing, but the look-up failed"};
   if (!rules_.line.fires(kAbsent, doubt, verdict)) return;
   scene_.flag_only = false;

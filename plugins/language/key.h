@@ -166,6 +166,7 @@ enum class Key : std::uint8_t {
   kActionGroups,
   kFinishingVerbs,
   kFindingVerbs,
+  kRemovingVerbs,
   kSendingVerbs,
   kMakingVerbs,
   kParticleVerbs,

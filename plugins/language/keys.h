@@ -202,6 +202,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       lemmas(kActionGroups, "action_groups"),
       lemmas(kFinishingVerbs, "finishing_verbs"),
       lemmas(kFindingVerbs, "finding_verbs"),
+      lemmas(kRemovingVerbs, "removing_verbs"),
       lemmas(kSendingVerbs, "sending_verbs"),
       lemmas(kMakingVerbs, "making_verbs"),
       lemmas(kParticleVerbs, "particle_verbs"),

@@ -16,7 +16,6 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::string_view kFigures = "figures";
 constexpr std::size_t kMostWithheld = 16;
 constexpr std::size_t kAddressesOfARecord = 5;
 constexpr std::size_t kFewSpecifics = 4;

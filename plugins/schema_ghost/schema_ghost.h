@@ -63,10 +63,12 @@ class SchemaGhost {
   void judge_single_values(const RunView& run, Verdict& verdict);
   [[nodiscard]] std::string cannot_tell(const RunView& run) const;
 
+  static constexpr std::string_view kFigures = "figures";  // of single values
   // Learned weights, for cases where no rule is sure: weighed.cpp
   static constexpr std::size_t kMuchGiven = 2000;  // bytes
   void measure_source(const RunView& run, std::size_t hollow, const Verdict& verdict);
   void measure_answer(const RunView& run, std::size_t hollow, const FinalMessage& message);
+  [[nodiscard]] bool is_answered_since(const RunView& run, std::size_t hollow, const FinalMessage& message);
   void weigh(const RunView& run, Verdict& verdict);
 
   std::shared_ptr<const GhostRules> rules_held_;

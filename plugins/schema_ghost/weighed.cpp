@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "evidence/call_entities.h"
 #include "evidence/trees.h"
 #include "schema_ghost/schema_ghost.h"
 #include "schema_ghost/weights.inc"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kCandidates = {"few_specifics", "figures",    "invented_input", "unheard",
                                                          "no_source",     "new_reason", "plain_answer",   "report"};
+constexpr double kAnswered = 0.5;  // confidence where a later call gave what the message states
 constexpr std::array<std::string_view, 5> kSilences = {"grounding", "admission", "writes", "partial_output", "cut_records"};
 
 }  // namespace
@@ -70,6 +72,27 @@ std::span<const std::string_view> SchemaGhost::weights_of() {
   return kWeights.measures;
 }
 
+/// True when every specific that the message states has a source, and one was first given after the look-up that returned nothing, by calls
+/// that gave little: among many words, a made-up one is there by chance.
+bool SchemaGhost::is_answered_since(const RunView& run, std::size_t hollow, const FinalMessage& message) {
+  const auto end = std::min(message.place, run.steps.size());
+  if (!scene_.tools.meaning(run.steps[hollow].name).reads || gaps_.given_before(run, end) > kMuchGiven) return false;
+  const Hollow gap{.step = hollow};
+  grounds_.read_answer(message.text, gap, false);
+  const auto named_in = [&](std::size_t i, const Fact& fact) {
+    const auto& step = run.steps[i];
+    return names_entity(step.kind == Kind::kUser ? step.said() : step.kind == Kind::kTool ? step.output : std::string_view(), fact.text);
+  };
+  const bool given = std::any_of(scene_.facts.begin(), scene_.facts.end(), [&](const Fact& fact) {
+    std::size_t first = 0;
+    while (first < end && !named_in(first, fact)) ++first;
+    return first > hollow && first < end && !names_entity(run.user_request, fact.text);
+  });
+  if (!given) return false;
+  grounds_.find_ungrounded(run, gap, message.place);
+  return scene_.ungrounded.empty();
+}
+
 /// When no rule was sure but one left a candidate: computes the confidence from everything known, with weights learned on labeled runs.
 void SchemaGhost::weigh(const RunView& run, Verdict& verdict) {
   const auto* surest = verdict.surest_candidate();
@@ -81,7 +104,8 @@ void SchemaGhost::weigh(const RunView& run, Verdict& verdict) {
   measure_source(run, hollow, verdict);
   measure_answer(run, hollow, message);
   weighed_ = true;
-  const double sure = kWeights.confidence(measures_.values());
+  double sure = kWeights.confidence(measures_.values());
+  if (sure >= FiringLine::kBalanced && surest->rule == kFigures && is_answered_since(run, hollow, message)) sure = kAnswered;
   if (run.explanation != nullptr) run.explanation->rule("weighed", "no", hollow, measures_.text(), sure);
   if (sure < FiringLine::kCandidate) verdict.withdraw_candidates(kCandidates, kUnlikely);
   if (sure < FiringLine::kWide) return;

@@ -124,6 +124,7 @@ TEST(Payload, MayBeAFewRecordsBesideAWarning) {
   EXPECT_TRUE(holds(R"({"error":{"level":"warning","msg":"cache stale"},"depths":[4.2,4.4,4.1]})"));
   EXPECT_TRUE(holds(R"({"error":{"code":"STALE"},"berths":[{"id":"C-4"},{"id":"C-5"}]})"));
   EXPECT_TRUE(holds(R"({"error":"OLD_API: use /v2","berths":[{"id":"C-4"},{"id":"C-5"}],"free":2,"as_of":"12:40"})"));
+  EXPECT_TRUE(holds(R"({"error_code":"PARTIAL","error_message":"no depths","berths":[{"id":"C-4"},{"id":"C-5"}],"total":2})"));
   EXPECT_FALSE(holds(R"({"error":"two berths fit","berths":[{"id":"C-4"},{"id":"C-5"}]})")) << "the error asks which";
   EXPECT_FALSE(holds(R"({"error":{"code":"X"},"known":["C-4","C-5"]})")) << "hints";
   EXPECT_FALSE(holds(R"({"ok":false,"error":{"code":"X"},"depths":[4.2,4.4]})"));

@@ -1154,6 +1154,17 @@ TEST(SchemaGhost, SeveralFiguresBesideSourcesThatGaveLittle_AreMadeUp) {
       << "they may follow from the many figures";
 }
 
+TEST(SchemaGhost, AnswerThatAnotherLookUpGaveAfterwards_HasItsSource) {
+  const auto fires = [](std::string_view board) {
+    RunBuilder run;
+    run.request("is the 19:05 from Billund delayed?").tool("flightaware.search", R"({"origin":"BLL","dep":"19:05"})", R"({"flights":[]})");
+    run.tool("airport_board", R"({"iata":"BLL","direction":"dep"})", board);
+    return !judge(run.model("Yes, BA8210 to London City is delayed to 19:40 according to the airport board.")).findings.empty();
+  };
+  EXPECT_FALSE(fires("18:50 KL1288 AMS Boarding\n19:05 BA8210 LCY Delayed 19:40\n19:30 SK1290 CPH On time"));
+  EXPECT_TRUE(fires("18:50 KL1288 AMS Boarding\n19:30 SK1290 CPH On time"));
+}
+
 TEST(SchemaGhost, NullThatALookUpIsNamedAfter_IsNothing) {
   constexpr const char* kAnswered = "The VAT number on file is BE0478.312.905, so the invoice of Meridian can go out.";
   const auto fires = [&](const char* tool, const char* output) {
