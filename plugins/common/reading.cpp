@@ -828,8 +828,44 @@ void read(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint
   out.source_language = language;
 }
 
+namespace {
+
+/// True for the point of "19.05." or "on the 19." that is followed by a word in lower case: no sentence ends there.
+bool ends_date(std::string_view text, std::size_t point, const Lexicon& lexicon) {
+  constexpr std::size_t kDigits = 2;
+  if (point + 2 >= text.size() || text[point + 1] != ' ' || !is_lower(text[point + 2])) return false;
+  std::size_t at = point;
+  const auto figure = [&] {
+    const auto end = at;
+    while (at > 0 && is_digit(text[at - 1])) --at;
+    return at < end && end - at <= kDigits;
+  };
+  if (!figure() || at == 0) return false;
+  if (text[--at] == '.') return figure() && (at == 0 || !(is_letter_or_digit(text[at - 1]) || text[at - 1] == '.'));
+  if (text[at] != ' ') return false;
+  const auto begin = text.find_last_of(" \n", at - std::min<std::size_t>(at, 1));
+  std::string word;
+  fold(text.substr(begin + 1, at - begin - 1), word);
+  const auto* before = lexicon.find(word);
+  return before != nullptr && has(before->cues, kCuePreposition | kCueDeterminer);
+}
+
+/// "Auf den 19.05. um acht verschoben" is one sentence: such a text, with blanks for these points, in `buffer`, or the text as it is.
+std::string_view with_joined_dates(std::string_view text, const Lexicon& lexicon, std::string& buffer) {
+  bool any = false;
+  for (auto point = text.find(". "); point != std::string_view::npos; point = text.find(". ", point + 1)) {
+    if (!ends_date(text, point, lexicon)) continue;
+    if (!any) buffer.assign(text);
+    any = true;
+    buffer[point] = ' ';
+  }
+  return any ? std::string_view(buffer) : text;
+}
+
+}  // namespace
+
 void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
-  std::string prose;
+  std::string prose, dated;
   out.source.clear();
   out.has_code = false;
   text = prose_of(text, prose, out.has_code);
@@ -840,7 +876,7 @@ void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std
   out.cues = 0;
   out.denies = false;
   out.lexicon = &lexicon;
-  fold(text, out.folded, out.stressed);
+  fold(with_joined_dates(text, lexicon, dated), out.folded, out.stressed);
   split(lexicon, out, language);
 }
 

@@ -103,14 +103,13 @@ bool ExpensiveLoop::only_looks_for(const StepView& step) {
   return only_asks(values_, content_.tools);
 }
 
-/// Ignores, for a look-up, how many answers are wanted, why, and what is not set; for a command, how it is spaced.
+/// Ignores how many answers are wanted, and why, unless the tool's name tells of a change: there, the reason may be what is written. For a
+/// look-up, also what is not set; for other calls, how a command is spaced.
 std::uint64_t ExpensiveLoop::input_hash(const Call& call, const StepView& step) const {
   Tolerance tolerance;
-  if (!call.reads) {
-    tolerance.spaced = rules_->command_members;
-    return canonical_hash(step.input, tolerance);
-  }
-  tolerance.unset = true;
+  if (!call.reads) tolerance.spaced = rules_->command_members;
+  if (!call.reads && names_any(step.name, content_.tools.changing_words)) return canonical_hash(step.input, tolerance);
+  tolerance.unset = call.reads;
   const auto nothing = canonical_hash("{}", tolerance);
   if (!names_any(step.name, content_.tools.thinking_words)) tolerance.ignored = rules_->cosmetic_members;
   const auto hash = canonical_hash(step.input, tolerance);
@@ -424,19 +423,37 @@ std::vector<std::size_t> ExpensiveLoop::same_answers(const RunView& run, std::si
   return most;
 }
 
-/// True when as many failed calls as just make a loop were followed by a call of the same tool that worked, with other arguments, or after
-/// another tool was called or the user spoke, which may have changed what stood in the way.
-bool ExpensiveLoop::put_right_after(const RunView& run, const std::vector<std::size_t>& members) const {
+/// True when as many calls as just make a loop came to something in the end: failed ones were followed by a call of the same tool that
+/// worked, with other arguments, or after another tool was called or the user spoke, which may have changed what stood in the way, or at
+/// once by a call of another tool about the same thing; or the next of equal look-ups had another answer, which they waited for.
+bool ExpensiveLoop::put_right_after(const RunView& run, const std::vector<std::size_t>& members) {
   constexpr std::ptrdiff_t kReach = 64;  // calls within which the tool's next one must follow
   if (!progress_ || static_cast<std::int64_t>(members.size()) > threshold_) return false;
   const auto failed = [&](std::size_t index) { return failure_of(run.steps[calls_[index].step], content_) != Failure::kNone; };
-  if (!std::all_of(members.begin(), members.end(), failed)) return false;
-  const auto& last = calls_[members.back()];
+  auto& last = calls_[members.back()];
   const auto first = calls_.begin() + static_cast<std::ptrdiff_t>(members.back()) + 1;
   const auto end = first + std::min(kReach, calls_.end() - first);
   const auto next = std::find_if(first, end, [&](const Call& call) { return call.tool == last.tool; });
-  if (next == end || !next->known || failed(static_cast<std::size_t>(next - calls_.begin()))) return false;
-  return next->key != last.key || next != first || next->user_turns > last.user_turns;
+  const bool worked = next != end && next->known && !failed(static_cast<std::size_t>(next - calls_.begin()));
+  if (std::none_of(members.begin(), members.end(), failed))
+    return worked && last.reads && next->key == last.key && next->user_turns == last.user_turns &&
+           output_of(run, *next) != output_of(run, last);
+  if (!std::all_of(members.begin(), members.end(), failed)) return false;
+  if (next == end) {
+    const bool alike = first != end && first->reads == last.reads && !failed(members.back() + 1);
+    return alike && is_about_the_same(run, last, *first);
+  }
+  return worked && (next->key != last.key || next != first || next->user_turns > last.user_turns);
+}
+
+/// True when one call names a thing that the other names.
+bool ExpensiveLoop::is_about_the_same(const RunView& run, const Call& one, const Call& other) {
+  collect_values(run.steps[one.step].input, content_.tools.calls, values_);
+  collect_values(run.steps[other.step].input, content_.tools.calls, changed_);
+  return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
+    return value.names_object &&
+           std::any_of(changed_.begin(), changed_.end(), [&](const CallValue& again) { return again.normal == value.normal; });
+  });
 }
 
 /// True when only as many look-ups as just make a loop succeeded, each after another user turn: the user wants to know whether it is still
@@ -476,7 +493,7 @@ void ExpensiveLoop::judge_group(const RunView& run, std::size_t begin, std::size
                                      order_.begin() + static_cast<std::ptrdiff_t>(best.first) + best.repeats);
     if (put_right_after(run, members)) {
       verdict.suppress("put_right", calls_[members.back()].step,
-                       "the next call of the tool succeeded, with different arguments or after another call");
+                       "a later call succeeded, with different arguments or after another call, or had another answer");
     } else if (asked_each_time(run, members)) {
       verdict.suppress("user_turn", calls_[members.front()].step, "the user spoke before each of the equal look-ups");
     } else {

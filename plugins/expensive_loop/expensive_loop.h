@@ -101,7 +101,8 @@ class ExpensiveLoop {
   [[nodiscard]] bool moved_on(const RunView& run, std::size_t before, std::size_t after);
   [[nodiscard]] std::vector<std::size_t> same_answers(const RunView& run, std::size_t begin, std::size_t end);
   [[nodiscard]] Finding loop_of(const RunView& run, const std::vector<std::size_t>& members, std::size_t primary);
-  [[nodiscard]] bool put_right_after(const RunView& run, const std::vector<std::size_t>& members) const;
+  [[nodiscard]] bool put_right_after(const RunView& run, const std::vector<std::size_t>& members);
+  [[nodiscard]] bool is_about_the_same(const RunView& run, const Call& one, const Call& other);
   [[nodiscard]] bool asked_each_time(const RunView& run, const std::vector<std::size_t>& members) const;
   void judge_group(const RunView& run, std::size_t begin, std::size_t end, Verdict& verdict);
   void find_retries(const RunView& run, Verdict& verdict);

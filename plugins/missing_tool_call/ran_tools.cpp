@@ -250,7 +250,7 @@ bool RanTools::may_change(const RunView& run, const ToolMeaning& tool, const Ste
   const bool in_doubt = tool.may_look || (tool.unknown && !tool.meaningless);
   if (tool.reads && tool.queries && has_statement(call.input, Statement::kChangeRows)) return true;
   if (tool.reads || (in_doubt && only_gives_records(run, tool, call.name))) return false;
-  if ((in_doubt || tool.any_purpose) && only_calculates(call.input)) return false;
+  if ((in_doubt || tool.any_purpose) && (only_calculates(call.input) || only_queries(call.input))) return false;
   return !tool.runs_anything() || !(only_look(call, rules_.tool_words.calls) || only_queries(call.input));
 }
 

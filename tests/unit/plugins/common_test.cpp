@@ -282,6 +282,19 @@ TEST(Reading, ClauseBesideTheVerbs_GovernsThemNoFurther) {
   EXPECT_EQ(verbs("The berth can be cancelled."), 0);
 }
 
+TEST(Reading, PointBehindADay_EndsNoSentenceBeforeLowerCase) {
+  const auto sentences = [](std::string_view text) {
+    Reading reading;
+    read(text, lexicon(), reading);
+    return reading.sentences.size();
+  };
+  EXPECT_EQ(sentences("Ihr Liegeplatz wurde auf den 19.05. um 08:40 Uhr verlegt."), 1u);
+  EXPECT_EQ(sentences("Ihr Liegeplatz wurde auf den 19. verlegt."), 1u);
+  EXPECT_EQ(sentences("Ihr Liegeplatz ist frei ab dem 19.05. Wir haben ihn verlegt."), 2u);
+  EXPECT_EQ(sentences("Er kostet 19. wir haben ihn verlegt."), 2u) << "no day";
+  EXPECT_EQ(sentences("Version 2.1.05. wurde verlegt."), 2u) << "no date";
+}
+
 TEST(Reading, Goodbyes) {
   Reading reading;
   read("You're welcome! Have a great day!", lexicon(), reading);

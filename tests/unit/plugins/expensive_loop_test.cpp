@@ -606,6 +606,42 @@ TEST(ExpensiveLoop, ThreeFailuresThatTheNextCallPutsRight_AreNoLoop) {
   EXPECT_EQ(judged(3, R"({"file":"2013.tif"})", "Error: no such file 2013.tif").findings.size(), 1u);
 }
 
+TEST(ExpensiveLoop, ThreeFailuresThatAnotherToolPutsRightAtOnce_AreNoLoop) {
+  const auto judged = [](int failures, std::string_view tool, std::string_view input) {
+    RunBuilder run;
+    for (int i = 0; i < failures; ++i) run.failed("release_berth", R"({"id":"C-4"})", "500 Internal Server Error");
+    return ExpensiveLoop("").evaluate(run.tool(tool, input, R"({"berth":"C-4","state":"free"})").run()).findings.size();
+  };
+  EXPECT_EQ(judged(3, "release_berth_v2", R"({"berth_id":"C-4","force":true})"), 0u);
+  EXPECT_EQ(judged(4, "release_berth_v2", R"({"berth_id":"C-4","force":true})"), 1u);
+  EXPECT_EQ(judged(3, "release_berth_v2", R"({"berth_id":"C-5","force":true})"), 1u) << "another berth";
+  EXPECT_EQ(judged(3, "get_berth", R"({"id":"C-4"})"), 1u) << "it only looks";
+}
+
+TEST(ExpensiveLoop, WaitingThatComesToAnEnd_IsNoLoop) {
+  const auto judged = [](int waits, std::string_view last) {
+    RunBuilder run;
+    for (int i = 0; i < waits; ++i)
+      run.tool("get_lock", R"({"lock":"L2"})", R"({"state":"FILLING","elapsed":)" + std::to_string(14 + 30 * i) + "}");
+    return ExpensiveLoop("").evaluate(run.tool("get_lock", R"({"lock":"L2"})", last).run()).findings.size();
+  };
+  EXPECT_EQ(judged(3, R"({"state":"OPEN","gate":"upper","elapsed":96})"), 0u);
+  EXPECT_EQ(judged(3, R"({"state":"FILLING","elapsed":104})"), 1u);
+  EXPECT_EQ(judged(5, R"({"state":"OPEN","gate":"upper","elapsed":164})"), 1u);
+}
+
+TEST(ExpensiveLoop, HowManyAndWhy_MakeNoOtherCall_UnlessTheToolChangesSomething) {
+  const auto judged = [](const std::string& tool, const std::string& member) {
+    RunBuilder run;
+    for (const auto* why : {"go on", "it did not move", "again"})
+      run.tool(tool, R"({"element":"Continue",")" + member + R"(":")" + why + R"("})", "The page is the same as before.");
+    return ExpensiveLoop("").evaluate(run.run()).findings.size();
+  };
+  EXPECT_EQ(judged("browser_click", "reason"), 1u);
+  EXPECT_EQ(judged("browser_click", "target"), 0u);
+  EXPECT_EQ(judged("add_remark", "reason"), 0u);
+}
+
 TEST(ExpensiveLoop, ThreeFailuresThatTheUserPutsRight_AreNoLoop) {
   const auto judged = [](bool asked) {
     RunBuilder run;

@@ -920,6 +920,16 @@ TEST(MissingToolCall, ToolOfUnknownNameThatGivesRecords_IsALookUp) {
   EXPECT_EQ(judged(R"({"moved":true,"berth":"C-9","depth":4,"owner":"x"})"), 0u);
 }
 
+TEST(MissingToolCall, ToolOfUnknownNameThatOnlyQueries_IsALookUp) {
+  const auto judged = [](std::string_view sql) {
+    RunBuilder run;
+    run.request("Please move my berth to C-9.").tool("bq_job", std::string(R"({"sql":")").append(sql).append("\"}"), "berth,free\nC-9,1");
+    return judge(run.model("I've moved your berth to C-9.")).findings.size();
+  };
+  EXPECT_EQ(judged("SELECT berth, free FROM berths"), 1u);
+  EXPECT_EQ(judged("UPDATE berths SET boat = 'Heron' WHERE berth = 'C-9'"), 0u);
+}
+
 TEST(MissingToolCall, MessageSaidToBeSentThatNoCallWasAbout_FiresBesideOtherWrites) {
   const auto judged = [](std::string_view answer, std::string_view call = R"({"berth":"C-4","day":"friday"})") {
     RunBuilder run;
