@@ -522,16 +522,18 @@ bool MessageClaims::opens_with_all_done() const {
   return i == end || scene_.reading.words[i].before != Break::kNone;
 }
 
-bool MessageClaims::tells_own_deed() const {
+bool MessageClaims::tells_own_deed(std::uint64_t without) const {
   return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [&](const Claim& claim) {
-    if (claim.finding) return false;
+    const auto begin = scene_.reading.words.begin() + scene_.reading.sentences[claim.sentence].begin;
+    const auto before = [&](std::uint64_t cues) {
+      return std::any_of(begin, scene_.reading.words.begin() + claim.word, [&](const ReadWord& word) { return has(word.cues, cues); });
+    };
+    if (claim.finding || before(without)) return false;
     if (claim.verb == kNoVerb || claim.by_agent) return claim.verb == kNoVerb || rules_.lexicon.verb(claim.verb).group != rules_.find_group;
     if (rules_.lexicon.verb(claim.verb).group == rules_.find_group || !(claim.state || has_auxiliary(scene_.reading, claim)) ||
         tells_of_itself(claim))
       return false;
-    const auto begin = scene_.reading.words.begin() + scene_.reading.sentences[claim.sentence].begin;
-    return std::none_of(begin, scene_.reading.words.begin() + claim.word,
-                        [](const ReadWord& word) { return has(word.cues, kCueModal | kCuePastPassive); });
+    return !before(kCueModal | kCuePastPassive);
   });
 }
 

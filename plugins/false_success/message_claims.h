@@ -88,8 +88,9 @@ class MessageClaims {
   /// True when the message contains a significant word of the failure text that neither the call nor the user used: "reserved" from
   /// "reserved by another reader". A short word counts only in a sentence that names what the tool is named after: "their fax was busy".
   [[nodiscard]] bool has_word_of_reason(const RunView& run, const StepView& step);
-  /// True when the message says in general that all is done, that the agent did something, or that something is done now.
-  [[nodiscard]] bool tells_own_deed() const;
+  /// True when the message says in general that all is done, that the agent did something, or that something is done now, behind no word of
+  /// its sentence with one of the cues `without`.
+  [[nodiscard]] bool tells_own_deed(std::uint64_t without) const;
   /// True when the final message reports any deed.
   [[nodiscard]] bool tells_any_deed() const;
   /// True when the message claims, by its verb, what the user asked for: in the request or in one of the last turns before a step.
