@@ -259,11 +259,23 @@ bool only_zero_results(std::string_view text, std::string_view asked, const Lexi
   return results.hold();
 }
 
+/// "net | n\n----+---\n    | 0\n(1 row)": behind its head, a table has one row, of nothing but blanks and zeros.
+bool is_row_of_nothing(std::string_view text) {
+  const auto head = text.find('\n');
+  const auto rule = text.find('\n', head + 1);
+  const auto row = rule == std::string_view::npos ? rule : text.find('\n', rule + 1);
+  if (row == std::string_view::npos || text.substr(head, rule - head).find_first_not_of("\n-+| ") != std::string_view::npos) return false;
+  const auto rest = trim(text.substr(row));
+  const bool last = rest.empty() || (rest.starts_with("(1 ") && rest.find('\n') == std::string_view::npos);
+  return last && text.substr(rule, row - rule).find_first_not_of("\n| 0") == std::string_view::npos;
+}
+
 /// "deadline | fee\n(0 rows)", "Empty DataFrame\nColumns: [a]\nIndex: []": a table's head, and a line that says that nothing is in it.
 bool is_empty_table(std::string_view text, const Lexicon& lexicon, const ContentRules& rules) {
   constexpr std::size_t kLongest = 600;
   constexpr std::ptrdiff_t kMostLines = 4;
   if (text.size() > kLongest) return false;
+  if (is_row_of_nothing(text)) return true;
   const auto breaks = std::count(text.begin(), text.end(), '\n');
   if (breaks == 0 || breaks >= kMostLines) return false;
   const auto last = trim(text.substr(text.rfind('\n') + 1));

@@ -230,6 +230,10 @@ bool only_look(const StepView& call, const CallNames& names) {
   return all_look(std::string(program).append(" ").append(arguments), names);
 }
 
+bool is_program(std::string_view tool, const CallNames& names) {
+  return !program_named_by(tool, names).empty();
+}
+
 void collect_changing_commands(std::string_view arguments, const CallNames& names, std::vector<std::string>& out) {
   constexpr std::size_t kMost = 8, kOption = 2;
   out.clear();

@@ -17,6 +17,9 @@ namespace runwarden::plugins {
 /// The same for a call of any tool: the arguments of one that is named after a program, `kubectl` or `run_git`, are behind its name.
 [[nodiscard]] bool only_look(const StepView& call, const CallNames& names);
 
+/// True for a tool that is named after such a program, with nothing but words such as "run" beside it.
+[[nodiscard]] bool is_program(std::string_view tool, const CallNames& names);
+
 /// Collects what the commands of a shell call change, as far as their program says it in a subcommand: "git push", "kubectl apply". At most
 /// 8; replaces `out`. The arguments are as above. Linear; any thread.
 void collect_changing_commands(std::string_view arguments, const CallNames& names, std::vector<std::string>& out);

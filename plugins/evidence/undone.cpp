@@ -107,6 +107,14 @@ bool denies_own_deed(const StepView& call, std::span<const std::uint16_t> groups
   return false;
 }
 
+bool ends_well(std::string_view output, const Lexicon& lexicon, Reading& scratch) {
+  output = trim(output);
+  const auto line = output.substr(output.find_last_of('\n') + 1);
+  if (line.size() == output.size()) return false;
+  read(line, lexicon, scratch);
+  return has(scratch.cues, kCueFinished) && !has(scratch.cues, kCueTrouble | kCueAdmission) && !negates_anything(scratch);
+}
+
 bool owns_up(std::string_view output, const Lexicon& lexicon, Reading& scratch) {
   output = trim(output);
   // "[dispatch_agent] I was not able to ..." is no list.

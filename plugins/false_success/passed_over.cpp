@@ -802,7 +802,7 @@ std::size_t PassedOver::last_trouble(const RunView& run) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kTool) continue;
     ++looked;
-    if (scene_.failures[i] != Failure::kNone ||
+    if (scene_.failures[i] != Failure::kNone || ends_well(step.output, rules_.lexicon, scene_.scratch) ||
         !speaks_of_trouble(without_content(step.output, rules_.outcome_words, report), rules_.lexicon, scene_.scratch))
       continue;
     run.pace(step.input.size());

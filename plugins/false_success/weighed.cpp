@@ -4,6 +4,7 @@
 #include "common/words.h"
 #include "evidence/stems.h"
 #include "evidence/trees.h"
+#include "evidence/undone.h"
 #include "false_success/false_success.h"
 #include "false_success/weights.inc"
 
@@ -159,7 +160,8 @@ void FalseSuccess::collect_unsure(const RunView& run, std::size_t begin, std::si
       --outputs_to_read_;
       undone_[i] = static_cast<float>(outcomes_.undone(run, i));
     }
-    if (undone_[i] >= kLeastUndone && !is_repeated(run, i)) unsure_.push_back(i);
+    if (undone_[i] < kLeastUndone || is_repeated(run, i)) continue;
+    if (!ends_well(run.steps[i].output, rules_.lexicon, scene_.scratch)) unsure_.push_back(i);
   }
 }
 
@@ -351,7 +353,7 @@ void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
   visit_all(run, verdict, [&](const Doubt& doubt) {
     const double weighed = kWeights.confidence(measures_.values());
     // Whatever the rest tells, a message that tells no deed claims nothing that failed.
-    double sure = doubt.tells && !doubt.left_open ? weighed : std::min(weighed, kUntold);
+    double sure = doubt.tells && !doubt.left_open && !doubt.failed.recovered ? weighed : std::min(weighed, kUntold);
     if (doubt.found && weighed >= FiringLine::kWide) sure = std::max(weighed, FiringLine::kBalanced);
     if (doubt.messages_after == 0 && weighed >= FiringLine::kWide) likely.push_back(doubt.failed.step);
     if (sure <= surest) return;

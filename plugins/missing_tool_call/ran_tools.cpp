@@ -247,6 +247,7 @@ bool RanTools::asked_with_done(const Request& request) const {
 
 bool RanTools::may_change(const RunView& run, const ToolMeaning& tool, const StepView& call) {
   if (changes_by_method(call.name)) return true;
+  if (is_program(call.name, rules_.tool_words.calls)) return !only_look(call, rules_.tool_words.calls);
   const bool in_doubt = tool.may_look || (tool.unknown && !tool.meaningless);
   if (tool.reads && tool.queries && has_statement(call.input, Statement::kChangeRows)) return true;
   if (tool.reads || (in_doubt && only_gives_records(run, tool, call.name))) return false;

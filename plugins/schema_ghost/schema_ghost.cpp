@@ -251,6 +251,12 @@ bool SchemaGhost::others_gave(const RunView& run, std::size_t step) {
   return false;
 }
 
+/// True for a call that may have worked something out, which a model may do itself; what a database holds it can neither know nor compute.
+bool SchemaGhost::runs_program(const RunView& run, std::size_t step) {
+  const auto& call = run.steps[step];
+  return scene_.tools.meaning(call.name).runs_anything() && !has_statement(call.input, Statement::kQuery);
+}
+
 /// True when an unsupported specific is a long id, which does not follow from anything else: it is copied or invented.
 bool SchemaGhost::states_new_id() const {
   constexpr std::ptrdiff_t kFewestDigits = 4;
@@ -264,8 +270,7 @@ bool SchemaGhost::states_new_id() const {
 /// something else since.
 double SchemaGhost::unless_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure) {
   const auto& tool = scene_.tools.meaning(run.steps[hollow.step].name);
-  // What a database holds, a model can neither know nor compute.
-  const bool program = tool.runs_anything() && !has_statement(run.steps[hollow.step].input, Statement::kQuery);
+  const bool program = runs_program(run, hollow.step);
   const auto first = run.steps.begin() + static_cast<std::ptrdiff_t>(hollow.step);
   const auto last = run.steps.begin() + static_cast<std::ptrdiff_t>(std::min(step, run.steps.size()));
   const bool asked_since = std::any_of(first, last, [](const StepView& other) { return other.kind == Kind::kUser; });
@@ -376,8 +381,7 @@ void SchemaGhost::judge_single_values(const RunView& run, Verdict& verdict) {
   const FiringLine::Doubt doubt{found.rule, found.source, "nothing in the run supports this value, but it may come from elsewhere"};
   scene_.answer =
       found.step < run.steps.size() ? (found.in_input ? run.steps[found.step].input : run.steps[found.step].output) : run.outcome;
-  const auto& tool = scene_.tools.meaning(run.steps[found.source].name);
-  const bool known = !found.in_input && tool.runs_anything() && announced_answer(scene_.answer, rules_.answer_labels).empty() &&
+  const bool known = !found.in_input && runs_program(run, found.source) && announced_answer(scene_.answer, rules_.answer_labels).empty() &&
                      !grounds_.looked_by_hand(scene_.answer);
   const auto may_stand_elsewhere = [&] {
     return known || (!found.apart && others_gave(run, found.step)) ||

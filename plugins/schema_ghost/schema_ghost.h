@@ -54,6 +54,7 @@ class SchemaGhost {
   void explain_grounding(const std::vector<Stated>& stated, std::size_t step, ExplanationRecorder& explanation) const;
   [[nodiscard]] double confidence(const RunView& run, Hollow hollow, std::size_t step) const;
   [[nodiscard]] bool others_gave(const RunView& run, std::size_t step);
+  [[nodiscard]] bool runs_program(const RunView& run, std::size_t step);
   [[nodiscard]] bool states_new_id() const;
   [[nodiscard]] double unless_from_elsewhere(const RunView& run, Hollow hollow, std::size_t step, double sure);
   [[nodiscard]] bool tells_of_hollow(const RunView& run, Hollow hollow, std::size_t step);

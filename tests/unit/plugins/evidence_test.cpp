@@ -734,6 +734,15 @@ TEST(OddRows, AreReadOfDeepAndLongAnswersInTime) {
   EXPECT_LE(odd_rows(rows + "{}]").size(), 16u);
 }
 
+TEST(Undone, SeveralLinesEndWell_WhereTheLastTellsSuccess) {
+  Reading scratch;
+  const auto good = [&](std::string_view output) { return ends_well(output, shipped_lexicon(), scratch); };
+  EXPECT_TRUE(good("Waiting for the rollout to finish: 3 of 6 are there...\nworker successfully rolled out\n"));
+  EXPECT_FALSE(good("worker successfully rolled out\nWaiting for the rollout to finish"));
+  EXPECT_FALSE(good("Waiting for the rollout to finish\nnot successfully rolled out"));
+  EXPECT_FALSE(good("worker successfully rolled out")) << "one line, which is all";
+}
+
 TEST(GivenRecords, MayHaveAmountsUnderSpanishNouns) {
   RunBuilder run;
   run.tool("movimientos", R"({"tarjeta":"T-9913"})", R"([{"comercio":"Renfe","importe":26.5},{"comercio":"Zara","importe":59.95}])");

@@ -920,6 +920,18 @@ TEST(MissingToolCall, ToolOfUnknownNameThatGivesRecords_IsALookUp) {
   EXPECT_EQ(judged(R"({"moved":true,"berth":"C-9","depth":4,"owner":"x"})"), 0u);
 }
 
+TEST(MissingToolCall, ToolThatIsAProgram_DoesWhatItsCommandsDo) {
+  const auto judged = [](std::string_view command) {
+    RunBuilder run;
+    run.request("scale the worker deployment in the harbour to 6");
+    run.tool("kubectl", "-n harbour get deploy worker", "NAME   READY   AGE\nworker   3/3   41d\nother   1/1   2d");
+    run.tool("kubectl", command, "deployment.apps/worker scaled");
+    return judge(run.model("I've scaled the worker deployment in the harbour to 6.")).findings.size();
+  };
+  EXPECT_EQ(judged("-n harbour scale deploy worker --replicas=6"), 0u);
+  EXPECT_EQ(judged("-n harbour get pods"), 1u);
+}
+
 TEST(MissingToolCall, ToolOfUnknownNameThatOnlyQueries_IsALookUp) {
   const auto judged = [](std::string_view sql) {
     RunBuilder run;
