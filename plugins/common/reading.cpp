@@ -842,8 +842,8 @@ bool ends_date(std::string_view text, std::size_t point, const Lexicon& lexicon)
   };
   if (!figure() || at == 0) return false;
   if (text[--at] == '.') return figure() && (at == 0 || !(is_letter_or_digit(text[at - 1]) || text[at - 1] == '.'));
-  if (text[at] != ' ') return false;
-  const auto begin = text.find_last_of(" \n", at - std::min<std::size_t>(at, 1));
+  if (text[at] != ' ' || at == 0) return false;
+  const auto begin = text.find_last_of(" \n", at - 1);
   std::string word;
   fold(text.substr(begin + 1, at - begin - 1), word);
   const auto* before = lexicon.find(word);

@@ -108,9 +108,10 @@ bool denies_own_deed(const StepView& call, std::span<const std::uint16_t> groups
 }
 
 bool ends_well(std::string_view output, const Lexicon& lexicon, Reading& scratch) {
+  constexpr std::size_t kLongest = 400;  // bytes of a line that reports
   output = trim(output);
   const auto line = output.substr(output.find_last_of('\n') + 1);
-  if (line.size() == output.size()) return false;
+  if (line.size() == output.size() || line.size() > kLongest) return false;
   read(line, lexicon, scratch);
   return has(scratch.cues, kCueFinished) && !has(scratch.cues, kCueTrouble | kCueAdmission) && !negates_anything(scratch);
 }

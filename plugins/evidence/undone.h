@@ -29,8 +29,8 @@ namespace runwarden::plugins {
 [[nodiscard]] bool denies_own_deed(const StepView& call, std::span<const std::uint16_t> groups, const OutcomeWords& words,
                                    const Lexicon& lexicon, Reading& scratch);
 
-/// True when the last of several lines tells success, and no trouble: "Waiting for the rollout to finish\nworker successfully rolled out".
-/// Overwrites `scratch`. Linear; any thread.
+/// True when the last of several lines, a short one, tells success, and no trouble: "Waiting for the rollout to finish\nworker successfully
+/// rolled out". Overwrites `scratch`. Linear; any thread.
 [[nodiscard]] bool ends_well(std::string_view output, const Lexicon& lexicon, Reading& scratch);
 
 /// True when the short prose of an agent that was called says that it could not do its work: "I was not able to place this job".

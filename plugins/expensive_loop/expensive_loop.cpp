@@ -446,10 +446,12 @@ bool ExpensiveLoop::put_right_after(const RunView& run, const std::vector<std::s
   return worked && (next->key != last.key || next != first || next->user_turns > last.user_turns);
 }
 
-/// True when one call names a thing that the other names.
+/// True when one call of a few values names a thing that the other names.
 bool ExpensiveLoop::is_about_the_same(const RunView& run, const Call& one, const Call& other) {
+  constexpr std::size_t kMost = 32;  // values of a call
   collect_values(run.steps[one.step].input, content_.tools.calls, values_);
   collect_values(run.steps[other.step].input, content_.tools.calls, changed_);
+  if (values_.size() > kMost || changed_.size() > kMost) return false;
   return std::any_of(values_.begin(), values_.end(), [&](const CallValue& value) {
     return value.names_object &&
            std::any_of(changed_.begin(), changed_.end(), [&](const CallValue& again) { return again.normal == value.normal; });

@@ -742,25 +742,31 @@ bool MadeGood::shows_removal(const RunView& run, std::size_t failed) {
   constexpr int kNotFound = 404, kGone = 410;
   constexpr std::size_t kShortest = 3;
   const auto& step = run.steps[failed];
-  const auto has_value = [&](const StepView& call, std::string_view wanted) {
-    collect_values(call.input, rules_.content.tools.calls, scene_.values);
-    return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) { return value.text == wanted; });
-  };
-  if (!scene_.recovery.meaning(step.name).reads && !has_value(step, "GET") && !has_value(step, "HEAD")) return false;
   const auto text = failure_text(step);
   if (step.http_status != kNotFound && step.http_status != kGone && rules_.content.short_signs.read(text) != ShortSign::kNotThere &&
       !names_word(quote(text), "404") && !names_word(quote(text), "410"))
     return false;
+  std::vector<CallValue> asked;
+  collect_values(step.input, rules_.content.tools.calls, asked);
+  if (std::ssize(asked) > kMostLookedUp) return false;
+  const auto among_values = [](const std::vector<CallValue>& values, std::string_view wanted) {
+    return std::any_of(values.begin(), values.end(), [&](const CallValue& value) { return value.text == wanted; });
+  };
+  if (!scene_.recovery.meaning(step.name).reads && !among_values(asked, "GET") && !among_values(asked, "HEAD")) return false;
+  std::erase_if(asked, [](const CallValue& value) {
+    return !value.names_object || value.text.size() < kShortest || value.text.size() > kLongestValue;
+  });
+  if (asked.empty()) return false;
   return std::any_of(run.steps.begin(), run.steps.begin() + static_cast<std::ptrdiff_t>(failed), [&](const StepView& earlier) {
     const auto at = static_cast<std::size_t>(&earlier - run.steps.data());
     if (earlier.kind != Kind::kTool || scene_.failures[at] != Failure::kNone) return false;
+    run.pace(earlier.input.size());
+    if (std::none_of(asked.begin(), asked.end(), [&](const CallValue& value) { return names_entity(earlier.input, value.text); }))
+      return false;
     const auto& groups = scene_.recovery.meaning(earlier.name).groups;
-    if (std::find(groups.begin(), groups.end(), rules_.remove_group) == groups.end() && !has_value(earlier, "DELETE")) return false;
-    run.pace(step.input.size() + earlier.input.size());
-    collect_values(step.input, rules_.content.tools.calls, scene_.values);
-    return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
-      return value.names_object && value.text.size() >= kShortest && names_entity(earlier.input, value.text);
-    });
+    if (std::find(groups.begin(), groups.end(), rules_.remove_group) != groups.end()) return true;
+    collect_values(earlier.input, rules_.content.tools.calls, scene_.values);
+    return among_values(scene_.values, "DELETE");
   });
 }
 

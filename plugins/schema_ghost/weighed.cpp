@@ -75,15 +75,19 @@ std::span<const std::string_view> SchemaGhost::weights_of() {
 /// True when every specific that the message states has a source, and one was first given after the look-up that returned nothing, by calls
 /// that gave little: among many words, a made-up one is there by chance.
 bool SchemaGhost::is_answered_since(const RunView& run, std::size_t hollow, const FinalMessage& message) {
+  constexpr std::ptrdiff_t kMostFacts = 16;  // each is searched for in the whole run
   const auto end = std::min(message.place, run.steps.size());
   if (!scene_.tools.meaning(run.steps[hollow].name).reads || gaps_.given_before(run, end) > kMuchGiven) return false;
   const Hollow gap{.step = hollow};
   grounds_.read_answer(message.text, gap, false);
   const auto named_in = [&](std::size_t i, const Fact& fact) {
     const auto& step = run.steps[i];
-    return names_entity(step.kind == Kind::kUser ? step.said() : step.kind == Kind::kTool ? step.output : std::string_view(), fact.text);
+    const auto text = step.kind == Kind::kUser ? step.said() : step.kind == Kind::kTool ? step.output : std::string_view();
+    run.pace(text.size());
+    return names_entity(text, fact.text);
   };
-  const bool given = std::any_of(scene_.facts.begin(), scene_.facts.end(), [&](const Fact& fact) {
+  const auto last = scene_.facts.begin() + std::min(kMostFacts, std::ssize(scene_.facts));
+  const bool given = std::any_of(scene_.facts.begin(), last, [&](const Fact& fact) {
     std::size_t first = 0;
     while (first < end && !named_in(first, fact)) ++first;
     return first > hollow && first < end && !names_entity(run.user_request, fact.text);
