@@ -43,6 +43,7 @@ class FalseSuccess {
     std::size_t messages_after = 0;
     bool left_open = false;  // the message owns up to something, or leaves it to others or for later
     bool tells = false;      // it tells a deed
+    bool offers = false;     // it asks the user what to do
     bool found = false;      // a rule is sure that it claims what failed
   };
   /// Passes on what is in doubt, with what is known of it in measures(). Returns true when a rule is sure.

@@ -229,6 +229,7 @@ void FalseSuccess::visit_exchange(const Exchange& exchange, const std::function<
   doubt.message = message;
   doubt.messages_after = exchange.messages_after;
   doubt.tells = message_tells();
+  doubt.offers = has(scene_.reading.cues, kCueOffer);
   unsure_.clear();
   if (doubt.tells) collect_unsure(exchange.whole, exchange.begin, exchange.run.steps.size());
   const auto doubts = doubtful(exchange, doubt.tells);
@@ -341,8 +342,9 @@ std::size_t FalseSuccess::found_as_read(const RunView& run) {
 }
 
 /// Computes the confidence from everything known about each doubt, with weights learned on labeled runs, where no rule is sure. Fires on
-/// the surest; a little below the line where another rule left a candidate for the same call, and from the line of `wide` on where a rule
-/// is sure as well: of an earlier message when it was the last, or when all calls that read as refused count as failed.
+/// the surest; a little below the line where another rule left a candidate for the same call and the message asks nothing, and from the
+/// line of `wide` on where a rule is sure as well: of an earlier message when it was the last, or when all calls that read as refused count
+/// as failed.
 void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
   constexpr double kUntold = 0.55, kNearly = 0.55;
   if (!verdict.findings.empty()) return;
@@ -373,7 +375,7 @@ void FalseSuccess::weigh(const RunView& run, Verdict& verdict) {
       return;
     }
   }
-  if (surest >= kNearly && doubted_by_another(doubt.step, verdict)) surest = std::max(surest, FiringLine::kBalanced);
+  if (surest >= kNearly && !of.offers && doubted_by_another(doubt.step, verdict)) surest = std::max(surest, FiringLine::kBalanced);
   if (!rules_.line.fires(surest, doubt, verdict)) return;
   verdict.fire(outcomes_.finding(run, of.failed, of.message), surest);
 }
