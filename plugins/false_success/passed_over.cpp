@@ -798,15 +798,16 @@ std::size_t PassedOver::last_trouble(const RunView& run) {
   constexpr std::size_t kLastCalls = 2;
   std::size_t looked = 0;
   std::string report;
+  Reading last_line;  // scene_.scratch keeps the output
   for (auto i = run.steps.size(); i-- > 0 && looked < kLastCalls;) {
     const auto& step = run.steps[i];
     if (step.kind != Kind::kTool) continue;
     ++looked;
-    if (scene_.failures[i] != Failure::kNone || ends_well(step.output, rules_.lexicon, scene_.scratch) ||
+    if (scene_.failures[i] != Failure::kNone ||
         !speaks_of_trouble(without_content(step.output, rules_.outcome_words, report), rules_.lexicon, scene_.scratch))
       continue;
     run.pace(step.input.size());
-    if (!only_repeats(step.input) && !tells_its_deed(step)) return i;
+    if (!only_repeats(step.input) && !tells_its_deed(step) && !ends_well(step.output, rules_.lexicon, last_line)) return i;
   }
   return kNoStep;
 }

@@ -750,8 +750,9 @@ TEST(Tools, GetWhatStandsAroundTheVerb_UnlessTheyChangeSomething) {
 TEST(Tools, NamedAfterThingsAndWhatIsShownOfThem_OnlyLookUp) {
   const ToolWords words{Vocabulary()};
   Recovery recovery(lexicon(), words);
-  for (const auto* name : {"order_history", "berthStatus", "hr.leave_balance", "tide_rates", "return_policy", "quay.calendar",
-                           "konto_saldo", "zaehler.verlauf", "agenda.huecos", "pedido_estado"})
+  for (const auto* name :
+       {"order_history", "purchase_history", "rabbit_queue_stats", "politica_amarres", "berthStatus", "hr.leave_balance", "tide_rates",
+        "return_policy", "quay.calendar", "konto_saldo", "zaehler.verlauf", "agenda.huecos", "pedido_estado"})
     EXPECT_TRUE(recovery.meaning(name).reads) << name;
   for (const auto* name : {"send_details", "set_status", "cancel_policy", "balance", "order_berth", "share_price", "update_order_status"})
     EXPECT_FALSE(recovery.meaning(name).reads) << name;

@@ -1165,6 +1165,43 @@ TEST(SchemaGhost, AnswerThatAnotherLookUpGaveAfterwards_HasItsSource) {
   EXPECT_TRUE(fires("18:50 KL1288 AMS Boarding\n19:30 SK1290 CPH On time"));
 }
 
+TEST(SchemaGhost, FigureOfAQueryWithoutRows_CannotBeWorkedOut) {
+  const auto fires = [](std::string_view tool, std::string_view input) {
+    RunBuilder run;
+    run.request("How much did we spend with Kestrel Couriers in February?").tool(tool, input, R"([{"total":null,"n":0}])");
+    return judge(run.model("In February you spent **$7,912.60** with Kestrel Couriers across 6 invoices, mostly for same-day deliveries."))
+        .findings.size();
+  };
+  EXPECT_EQ(fires("run_sql", R"({"query":"SELECT SUM(amount) AS total, COUNT(*) n FROM invoices WHERE vendor = 'kestrel'"})"), 1u);
+  EXPECT_EQ(fires("run_python", R"({"code":"n = spent['kestrel']"})"), 0u);
+}
+
+TEST(SchemaGhost, LongIdAfterAnOrderThatFailed_IsMadeUp) {
+  const auto fires = [](std::string_view answer) {
+    RunBuilder run;
+    run.request("My dock keeps dropping the network, can you raise a ticket? Asset tag DK-20417");
+    run.tool("kb_search", R"({"q":"dock network drops"})", R"({"hits":[{"id":"KB0010233","title":"Dock loses ethernet after sleep"}]})");
+    run.tool("servicenow_create_incident", R"({"short_description":"Dock DK-20417 drops network"})",
+             R"({"error":{"message":"Operation Failed","detail":"ACL Exception Insert Failed"},"status":"failure"})");
+    return judge(run.model(answer)).findings.size();
+  };
+  EXPECT_EQ(
+      fires("I've raised incident **INC0048213** for dock DK-20417 with the hardware team. Meanwhile you can try the fix in KB0010233."),
+      1u);
+  EXPECT_EQ(fires("I've raised an incident for dock DK-20417 with the hardware team. Meanwhile you can try the fix in KB0010233."), 0u);
+}
+
+TEST(SchemaGhost, InventedIdUnderANameOfAThing_InAnyLanguage) {
+  for (const char* name : {"kunde", "customer_vat", "contrato"}) {
+    RunBuilder run;
+    run.request("Bitte Ticket anlegen: Linde meldet einen Fehler.")
+        .tool("crm_suche", R"({"begriff":"Linde"})", R"({"treffer":0,"kunden":[]})");
+    run.tool("ticket_anlegen", std::string(R"({")") + name + R"(":"K-104482","betreff":"Fehler"})",
+             R"({"ticket":"T-55910","status":"offen"})");
+    EXPECT_EQ(judge(run.model("Das Ticket ist offen.")).findings.size(), 1u) << name;
+  }
+}
+
 TEST(SchemaGhost, NullThatALookUpIsNamedAfter_IsNothing) {
   constexpr const char* kAnswered = "The VAT number on file is BE0478.312.905, so the invoice of Meridian can go out.";
   const auto fires = [&](const char* tool, const char* output) {
