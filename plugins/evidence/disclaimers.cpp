@@ -8,7 +8,8 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kReach = 40;  // bytes before the figure
+constexpr std::size_t kReach = 40;       // bytes before the figure
+constexpr std::size_t kGuessReach = 80;  // the same for a guess
 
 bool ends_with_word(std::string_view text, std::string_view word) {
   return text.ends_with(word) && (text.size() == word.size() || !is_letter_or_digit(text[text.size() - word.size() - 1]));
@@ -27,6 +28,7 @@ std::string_view up_to_last_letter(std::string_view text) {
 
 Disclaimers::Disclaimers(const Vocabulary& vocabulary)
     : approximations_(vocabulary.words(Key::kApproximations)),
+      guesses_(vocabulary.words(Key::kGuesses)),
       own_knowledge_(vocabulary.words(Key::kOwnKnowledge)),
       sources_(vocabulary.words(Key::kKnowledgeSources)) {
   for (const auto& phrase : own_knowledge_) telling_words_.add(longest_word(phrase));
@@ -49,6 +51,27 @@ bool Disclaimers::told_roughly(std::string_view text, std::string_view figure) c
   constexpr std::size_t kCurrencyCode = 3;
   const auto blank = last.rfind(' ');
   return blank != std::string_view::npos && last.size() - blank - 1 == kCurrencyCode && any_ends(up_to_last_letter(last.substr(0, blank)));
+}
+
+bool Disclaimers::declared_as_guess(std::string_view text, std::string_view figure) const {
+  const auto at = static_cast<std::size_t>(figure.data() - text.data());
+  const auto begin = at - std::min(at, kGuessReach);
+  auto before = text.substr(begin, at - begin);
+  for (auto i = before.size(); i-- > 0;) {
+    const bool stop = before[i] == '\n' || before[i] == ';' || before[i] == '!' || before[i] == '?' ||
+                      (before[i] == '.' && i + 1 < before.size() && blank(before[i + 1]));
+    if (!stop) continue;
+    before.remove_prefix(i + 1);
+    break;
+  }
+  std::string folded;
+  fold(before, folded);
+  return std::any_of(guesses_.begin(), guesses_.end(), [&](const std::string& phrase) {
+    const auto found = folded.find(phrase);
+    if (found == std::string::npos) return false;
+    const auto end = found + phrase.size();
+    return (found == 0 || !is_letter_or_digit(folded[found - 1])) && (end == folded.size() || !is_letter_or_digit(folded[end]));
+  });
 }
 
 bool Disclaimers::draws_on_own_knowledge(std::string_view message) {

@@ -124,6 +124,7 @@ enum class Key : std::uint8_t {
   kContacts,
   kPutThrough,
   kPuttingThrough,
+  kGuesses,
   kOwnKnowledge,
   kKnowledgeSources,
   kSpokenSigns,

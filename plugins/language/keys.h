@@ -161,6 +161,7 @@ inline constexpr std::array<KeyInfo, static_cast<std::size_t>(Key::kCount)> kKey
       texts(kContacts, "contacts"),
       texts(kPutThrough, "put_through"),
       texts(kPuttingThrough, "putting_through"),
+      texts(kGuesses, "guesses"),
       texts(kOwnKnowledge, "own_knowledge"),
       texts(kKnowledgeSources, "knowledge_sources"),
       texts(kSpokenSigns, "spoken_signs"),

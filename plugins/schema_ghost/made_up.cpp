@@ -247,6 +247,7 @@ void MadeUpValues::judge_message(const RunView& run, std::string_view text, std:
   text = told_of(text, buffer_);
   judge_plain_answer(run, text, step);
   judge_report(run, text, step, false);
+  judge_guess(run, text, step);
   if (best_.confidence < kNothingGiven) judge_figures(run, text, step);
 }
 
@@ -284,6 +285,21 @@ bool MadeUpValues::tells_several(const RunView& run, std::string_view text, std:
   if (derivation_.size() > kHardlyAnyFigures) return false;
   read(text, *lexicon_, reading_);
   return tells_no_doubt(text);
+}
+
+/// "The rate did not come back; assuming 11.8, that is 23,600": a guess that is declared as one is made up all the same.
+void MadeUpValues::judge_guess(const RunView& run, std::string_view text, std::size_t step) {
+  if (!tools_->meaning(run.steps[open_.back()].name).reads || asked_since(run, step)) return;
+  std::size_t looked = 0;
+  for (std::size_t i = find_digit(text, 0); i < text.size() && looked < kMostFigures; ++looked) {
+    StatedValue value;
+    const bool is_read = read_figure(text, i, value, *fact_words_);
+    if (is_read && !is_year(value) && disclaimers_->declared_as_guess(text, value.text) && !supported(run, step, value)) {
+      add({"declared_guess", open_.back(), step, false, kNothingGiven, {std::string(value.text)}, true});
+      return;
+    }
+    i = find_digit(text, i + (is_read ? value.text.size() : 1));
+  }
 }
 
 /// Judges any figure or name that is stated while a source is missing: weak evidence by itself. When no source in the run returned
@@ -487,11 +503,38 @@ bool MadeUpValues::answered_later(const RunView& run, std::size_t step, std::str
   return false;
 }
 
+/// "costCentre":"CC-4410" where find_cost_centre returned nothing: adds the codes under names of what is missing.
+void MadeUpValues::collect_missing_ids(const RunView& run, std::string_view input) {
+  constexpr std::size_t kLongest = 32;
+  constexpr std::ptrdiff_t kFewestDigits = 3;
+  if (open_.empty() || !looks_like_json(input)) return;
+  const auto is_code = [](std::string_view text) {
+    const auto digits = std::count_if(text.begin(), text.end(), is_digit);
+    return text.size() <= kLongest && digits >= kFewestDigits && text.find(' ') == std::string_view::npos &&
+           std::any_of(text.begin(), text.end(), is_ascii_letter) && text.find_first_of(":/@.") == std::string_view::npos;
+  };
+  const auto known = [&](std::string_view text) {
+    return std::any_of(entities_.begin(), entities_.end(), [&](const CallEntity& entity) { return entity.text == text; });
+  };
+  JsonScanner cursor(trim(input));
+  std::string_view key;
+  std::string label;
+  for (auto token = cursor.next(); token != JsonScanner::Token::kBad && token != JsonScanner::Token::kEnd; token = cursor.next()) {
+    if (token == JsonScanner::Token::kKey) key = cursor.text();
+    if (token != JsonScanner::Token::kString || cursor.escaped() || !is_code(cursor.text()) || known(cursor.text())) continue;
+    label.clear();
+    std::size_t at = 0;
+    for (auto word = next_tool_word(key, at); !word.empty(); word = next_tool_word(key, at)) (label += word) += ' ';
+    if (asked_for(run, trim(label))) entities_.push_back({EntityKind::kId, cursor.text(), cursor.text(), false});
+  }
+}
+
 void MadeUpValues::judge_call(const RunView& run, std::size_t step) {
   if (!open_.empty()) judge_texts(run, step);
   const auto& meaning = tools_->meaning(run.steps[step].name);
   if (meaning.reads && !(*nothing_)[step]) return;  // the look-up confirms the value
   collect_call_entities(run.steps[step].input, tools_->words().calls, entities_);
+  collect_missing_ids(run, run.steps[step].input);
   const bool reads = std::any_of(open_.begin(), open_.end(), [&](auto source) { return tools_->meaning(run.steps[source].name).reads; });
   for (const auto& entity : entities_) {
     if (searched_ >= kMostSearched) return;

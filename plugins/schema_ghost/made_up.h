@@ -50,6 +50,7 @@ class MadeUpValues {
  private:
   void judge_message(const RunView& run, std::string_view text, std::size_t step);
   void judge_plain_answer(const RunView& run, std::string_view text, std::size_t step);
+  void judge_guess(const RunView& run, std::string_view text, std::size_t step);
   void judge_figures(const RunView& run, std::string_view text, std::size_t step);
   [[nodiscard]] bool is_new(std::string_view name) const;
   bool invents_mail(const RunView& run, std::string_view text, std::size_t step, MadeUp& found);
@@ -59,6 +60,7 @@ class MadeUpValues {
   [[nodiscard]] bool asked_since(const RunView& run, std::size_t step) const;
   void judge_report(const RunView& run, std::string_view text, std::size_t step, bool in_input);
   void judge_call(const RunView& run, std::size_t step);
+  void collect_missing_ids(const RunView& run, std::string_view input);
   void judge_texts(const RunView& run, std::size_t step);
   void take_tool(const RunView& run, std::size_t step);
 

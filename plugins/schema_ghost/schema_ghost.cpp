@@ -84,11 +84,13 @@ std::string_view line_around(std::string_view text, std::size_t at) {
   const auto from = at - std::min(at, kReach);
   const auto before = text.substr(from, at - from);
   const auto behind = text.substr(at, kReach);
-  const auto begin_behind = [&](std::string_view mark) {
-    const auto found = before.rfind(mark);
-    return found == std::string_view::npos ? std::size_t{0} : found + mark.size();
-  };
-  const auto begin = from + std::max(begin_behind("\n"), begin_behind(". "));
+  const auto line = before.rfind('\n') + 1;
+  auto sentence = before.rfind(". ");
+  // The point of an initial ends nothing: "C-19 | P. Lindqvist".
+  const auto is_initial = [&](std::size_t point) { return point > 0 && (point == 1 || !is_letter_or_digit(before[point - 2])); };
+  while (sentence != std::string_view::npos && is_initial(sentence))
+    sentence = sentence == 0 ? sentence - 1 : before.rfind(". ", sentence - 1);
+  const auto begin = from + std::max(line, sentence == std::string_view::npos ? 0 : sentence + 2);
   const auto end = at + std::min({behind.find('\n'), behind.find(". "), behind.size()});
   return text.substr(begin, end - begin);
 }
@@ -306,7 +308,7 @@ bool SchemaGhost::tells_of_hollow(const RunView& run, Hollow hollow, std::size_t
     const auto line = squeezed(line_around(scene_.answer, static_cast<std::size_t>(fact.text.data() - scene_.answer.data())));
     return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
       const auto object = squeezed(value.text);
-      return object.size() >= kShortest && line.find(object) != std::string::npos;
+      return object.size() + 1 >= kShortest && line.find(object) != std::string::npos;
     });
   };
   return std::any_of(scene_.facts.begin(), scene_.facts.begin() + std::min(kMostFacts, std::ssize(scene_.facts)), beside);
@@ -429,6 +431,7 @@ Verdict SchemaGhost::evaluate(const RunView& run) {
   }
   if (any) walk(run, verdict);
   if (any && rules_.grounding && verdict.findings.empty()) judge_single_values(run, verdict);
+  if (any && rules_.grounding && verdict.findings.empty()) values_of_others_.find(run, verdict);
   if (rules_.grounding && verdict.findings.empty() && !verdict.has_candidate) news_.find(run, verdict);
   if (rules_.grounding && verdict.findings.empty()) found_things_.find(run, verdict);
   weighed_ = false;

@@ -17,6 +17,7 @@
 #include "schema_ghost/grounding.h"
 #include "schema_ghost/made_up.h"
 #include "schema_ghost/tool_gaps.h"
+#include "schema_ghost/values_of_others.h"
 
 namespace runwarden::plugins {
 
@@ -79,6 +80,7 @@ class SchemaGhost {
   Grounding grounds_{rules_, scene_};
   GhostNews news_{rules_, scene_, gaps_, grounds_};
   FoundThings found_things_{rules_, scene_, grounds_};
+  ValuesOfOthers values_of_others_{rules_, scene_, grounds_};
   MadeUpValues single_values_{rules_.lexicon, rules_.fact_words, scene_.tools, scene_.disclaimers};
   Support others_{rules_.lexicon};
   Measures measures_;
