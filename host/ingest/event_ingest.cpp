@@ -165,7 +165,7 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
         }
       },
       job->request.permit);
-  if (!queued) job->tell(refused(queue_full()));
+  if (!queued) job->tell(refused(not_queued(parts_.queue)));
 }
 
 // [writer] Posts to the pool, where the store is read and runs are judged.

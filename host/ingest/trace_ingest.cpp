@@ -120,7 +120,7 @@ void TraceIngest::take(IngestRequest request, intake::otlp::Encoding encoding, c
   }
   const bool queued = parts_.queue.submit(
       std::move(write), [this, job](const store::WriteResult& result) { stored(job, result); }, request.permit);
-  if (!queued) done(refused_with(queue_full()));
+  if (!queued) done(refused_with(not_queued(parts_.queue)));
 }
 
 // Runs that are already open may continue; those that the request opens, or opens again, count against the limit.

@@ -24,6 +24,7 @@
 namespace runwarden::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
@@ -234,6 +235,7 @@ TEST_F(Hosts, DatabaseThatStopsAtOnce_IsToldAndTakenUpAgainWithinFiveSeconds) {
   HttpAnswer ready;
   for (int i = 0; i < 500 && (ready = host.request(get_request("/readyz"))).status != 503; ++i) ::poll(nullptr, 0, 10);
   EXPECT_EQ(ready.status, 503);
+  EXPECT_THAT(ready.body, AllOf(HasSubstr("database"), Not(HasSubstr("queue"))));
   EXPECT_TRUE(host.wait_for_log("\"store_away\""));
   server().start();
   const auto back = SteadyClock::now();

@@ -38,6 +38,7 @@ class Engine final : public Store {
   ~Engine() override;
 
   bool submit(Write write, Done done, Permit permit = nullptr) override;
+  std::string refuses_for() const override;
   void run_between(Job job) override;
   void drain() override;
   Depth depth() const override;
