@@ -181,7 +181,7 @@ void TraceIngest::stored(const std::shared_ptr<Job>& job, const store::WriteResu
 // Ends a revision that has reached its span limit. If this fails, RunResolver::poke() ends it later.
 void TraceIngest::end(model::TenantId tenant, const store::Buffered& buffered) {
   parts_.pool.post([this, tenant, buffered](std::size_t worker) {
-    const auto claim = parts_.buffer.claim_run(tenant, buffered.run, *buffered.ends, kLeaseMs);
+    const auto claim = parts_.buffer.claim_run(tenant, buffered.run, std::nullopt, kLeaseMs);
     if (claim) parts_.resolver.resolve(worker, *claim, [this](const Result<model::RunRecord>&) { parts_.resolver.poke(); });
   });
 }

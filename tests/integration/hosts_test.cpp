@@ -342,6 +342,34 @@ TEST_F(Hosts, EventsThatEndARunRacedOnTwoHosts_AreAnsweredWithItsEnd) {
   }
 }
 
+// Whichever comes first: an answer that shows an end shows one with the request's own events in it, and one that says open leaves it open.
+TEST_F(Hosts, EventsSentWhileAnotherHostEndsTheirRun_AreInTheEndThatAnswersThemOrOpen) {
+  for (int i = 0; i < 2; ++i) add_host();
+  const std::string key = hosts_[0]->make_key();
+  for (int round = 0; round < 60; ++round) {
+    const std::string id = "raced-end-" + std::to_string(round);
+    const auto events = [&](const std::string& event, bool final) {
+      return json{{"runId", id}, {"final", final}, {"events", {{{"type", "tool_call"}, {"eventId", event}, {"name", event}}}}}.dump();
+    };
+    auto ends = std::async(std::launch::async, [&] { return hosts_[0]->post("/v1/ingest/events", key, events("a", true)); });
+    const HttpAnswer more = hosts_[1]->post("/v1/ingest/events", key, events("b", false));
+    const HttpAnswer ended = ends.get();
+    EXPECT_EQ(json::parse(ended.body)["state"], "resolved") << ended.body;
+    const json answer = json::parse(more.body);
+    const json now = json::parse(hosts_[0]->get("/v1/runs/" + id, key).body);
+    EXPECT_EQ(now["steps"].size(), 2u) << "nothing is lost";
+    if (answer["state"] == "resolved") {
+      const std::string revision = std::to_string(answer.value("revision", 1));
+      const json shown = json::parse(hosts_[0]->get("/v1/runs/" + id + "?revision=" + revision, key).body);
+      EXPECT_THAT(shown.dump(), HasSubstr(R"("stepName":"b")")) << more.body;
+    } else if (answer["state"] == "reopened") {
+      EXPECT_EQ(more.status, 202) << more.body;
+      EXPECT_EQ(now["state"], "open") << "nobody has ended it since";
+      EXPECT_EQ(now["revision"], answer["revision"]);
+    }
+  }
+}
+
 TEST_F(Hosts, Commands_WorkBesideTheServicesOrSayWhatToUse) {
   ServiceProcess& host = add_host();
   const std::string key = host.make_key();

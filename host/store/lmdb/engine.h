@@ -69,7 +69,7 @@ class LmdbEngine final : public Store, private BatchWriter {
 
   std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) override;
   std::vector<Claim> claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) override;
-  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
+  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, std::optional<model::Resolution> resolution,
                                  std::int64_t lease_ms) override;
   void release(const Claim& claim) override;
   std::vector<bool> renew(std::span<const Claim> claims, std::int64_t lease_ms) override;
@@ -128,7 +128,7 @@ class LmdbEngine final : public Store, private BatchWriter {
   WriteResult apply_one(WriteBatch& batch, const ReviewWrite& write);
   WriteResult apply_one(WriteBatch& batch, const OpinionWrite& write);
   void update_open_index(const std::vector<WriteBatch::OpenRunChange>& changes);
-  std::optional<Claim> claim_of(const Txn& txn, const RunKey& place, model::Resolution resolution);
+  std::optional<Claim> claim_of(const Txn& txn, const RunKey& place, std::optional<model::Resolution> resolution);
 
   template <class Use>
   auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));

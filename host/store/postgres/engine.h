@@ -67,7 +67,10 @@ class Engine final : public Store {
   std::optional<model::RunRecord> canary() override { return reads_.canary(canary_); }
 
   std::vector<Claim> claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) override { return open_runs_.claim(rules, most, lease_ms); }
-  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution, std::int64_t lease_ms) override { return open_runs_.claim_run(tenant, run, resolution, lease_ms); }
+  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, std::optional<model::Resolution> resolution,
+                                 std::int64_t lease_ms) override {
+    return open_runs_.claim_run(tenant, run, resolution, lease_ms);
+  }
   void release(const Claim& claim) override { open_runs_.release(claim); }
   std::vector<bool> renew(std::span<const Claim> claims, std::int64_t lease_ms) override { return open_runs_.renew(claims, lease_ms); }
   ClaimedRun fetch(const Claim& claim) override { return open_runs_.fetch(claim); }
