@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/record_ids.h"
 #include "store/lmdb/answers.h"
 #include "store/lmdb/crash_marks.h"
 #include "store/lmdb/events.h"
@@ -371,6 +372,32 @@ std::optional<model::RunRecord> LmdbEngine::run_at(model::TenantId tenant, const
 
 std::optional<model::FailureRecord> LmdbEngine::find_failure(model::TenantId tenant, std::string_view failure_id) {
   return reading([&](const Txn& txn) { return store::find_failure(txn, tables_, tenant, failure_id); });
+}
+
+// `read` gets the transaction and a key, and returns the record or nothing.
+template <class Read>
+auto LmdbEngine::read_each(std::span<const model::RecordKey> keys, Read read) {
+  return reading([&](const Txn& txn) {
+    std::vector<decltype(read(txn, keys.front()))> records(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      try {
+        records[i] = read(txn, keys[i]);
+      } catch (const StoreError& bad) {
+        report_unreadable(bad);
+      }
+    }
+    return records;
+  });
+}
+
+std::vector<std::optional<model::RunRecord>> LmdbEngine::runs_at(model::TenantId tenant, std::span<const model::RecordKey> keys) {
+  return read_each(keys, [&](const Txn& txn, const model::RecordKey& key) { return record_of(read_run(txn, tables_, tenant, key)); });
+}
+
+std::vector<std::optional<model::FailureRecord>> LmdbEngine::failures_at(model::TenantId tenant, std::span<const model::RecordKey> keys) {
+  return read_each(keys, [&](const Txn& txn, const model::RecordKey& key) {
+    return store::find_failure(txn, tables_, tenant, model::make_failure_id(key));
+  });
 }
 
 Page<model::RunRecord> LmdbEngine::runs(model::TenantId tenant, const RunQuery& query) {

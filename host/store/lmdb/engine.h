@@ -55,6 +55,8 @@ class LmdbEngine final : public Store, private BatchWriter {
   std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) override;
   std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) override;
   std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) override;
+  std::vector<std::optional<model::RunRecord>> runs_at(model::TenantId tenant, std::span<const model::RecordKey> keys) override;
+  std::vector<std::optional<model::FailureRecord>> failures_at(model::TenantId tenant, std::span<const model::RecordKey> keys) override;
 
   Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query) override;
   Page<model::FailureRecord> failures(model::TenantId tenant, const FailureQuery& query) override;
@@ -132,6 +134,8 @@ class LmdbEngine final : public Store, private BatchWriter {
 
   template <class Use>
   auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));
+  template <class Read>
+  auto read_each(std::span<const model::RecordKey> keys, Read read);
   template <class Use>
   auto writing(Use use) -> decltype(use(std::declval<WriteTxn&>()));
   void write_numbered(const std::function<void(WriteTxn&)>& work);

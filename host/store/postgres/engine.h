@@ -50,6 +50,12 @@ class Engine final : public Store {
   std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) override { return reads_.find_revision(tenant, run_id, revision); }
   std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) override { return reads_.run_at(tenant, key); }
   std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) override { return reads_.find_failure(tenant, failure_id); }
+  std::vector<std::optional<model::RunRecord>> runs_at(model::TenantId tenant, std::span<const model::RecordKey> keys) override {
+    return reads_.runs_at(tenant, keys);
+  }
+  std::vector<std::optional<model::FailureRecord>> failures_at(model::TenantId tenant, std::span<const model::RecordKey> keys) override {
+    return reads_.failures_at(tenant, keys);
+  }
   std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) override {
     return reads_.events(tenant, run, from);
   }
