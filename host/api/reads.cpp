@@ -21,6 +21,7 @@
 #include "ingest/stored_run.h"
 #include "intake/otlp/trace_run.h"
 #include "intake/run_id.h"
+#include "store/read_slice.h"
 
 namespace runwarden::api {
 namespace {
@@ -318,24 +319,26 @@ Result<std::string> Reads::bundle(const Admission& admission, Lease& lease) {
                               clock_.wall_ms(), std::move(proof)});
 }
 
-// The current state of a run of the page; empty if it has been deleted since or does not match the query any more.
-std::optional<std::string> Reads::listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query) {
-  try {
-    if (query.outlines == store::OutlineToo::yes) {
-      model::RunRecord shown = head;
-      ingest::show_later_words(shown, tenant, store_, reviews_);
-      return ingest::stored_outline_json(store_, tenant, std::move(shown));
+std::vector<std::string> Reads::shown_runs(model::TenantId tenant, std::span<const model::RunRecord> heads, const store::RunQuery& query) {
+  const bool outlined = query.outlines == store::OutlineToo::yes;
+  std::vector<model::RecordKey> keys;
+  for (const model::RunRecord& head : heads) keys.push_back(head.key);
+  std::vector<std::optional<model::RunRecord>> runs =
+      outlined ? std::vector<std::optional<model::RunRecord>>(heads.begin(), heads.end()) : store_.runs_at(tenant, keys);
+  ingest::show_later_words(runs, keys, tenant, store_, reviews_);
+  std::vector<std::string> shown(heads.size());
+  for (std::size_t i = 0; i < heads.size(); ++i) {
+    if (!runs[i] || (query.state && runs[i]->state != *query.state)) continue;
+    try {
+      shown[i] =
+          outlined ? ingest::stored_outline_json(store_, tenant, std::move(*runs[i])) : ingest::stored_run_json(store_, tenant, *runs[i]);
+    } catch (const store::EngineFault&) {
+      throw;
+    } catch (const store::StoreError& unreadable) {
+      on_unreadable_(unreadable.what());
     }
-    auto run = store_.run_at(tenant, head.key);
-    if (!run || (query.state && run->state != *query.state)) return std::nullopt;
-    ingest::show_later_words(*run, tenant, store_, reviews_);
-    return ingest::stored_run_json(store_, tenant, *run);
-  } catch (const store::EngineFault&) {
-    throw;
-  } catch (const store::StoreError& unreadable) {
-    on_unreadable_(unreadable.what());
-    return std::nullopt;
   }
+  return shown;
 }
 
 Result<std::string> Reads::runs(const Admission& admission, Lease& lease) {
@@ -352,15 +355,19 @@ Result<std::string> Reads::runs(const Admission& admission, Lease& lease) {
   if (!lease.try_resize(bytes)) return ingest::no_room_for_reply(bytes);
   ListText list;
   list.reserve(bytes);
-  for (std::size_t i = 0; i < page.items.size(); ++i) {
-    const auto run = listed_run(tenant, page.items[i], *runs);
-    if (!run) continue;
-    // Its size was known except for events that arrived since.
-    if (i > 0 && query->find("cluster") == nullptr && list.bytes() + run->size() + kCursorBytes > runs->range.max_bytes) {
-      page.next = page.items[i - 1].key;
-      break;
+  bool full = false;
+  for (std::size_t first = 0; first < page.items.size() && !full;) {
+    const auto heads = store::first_slice(std::span(page.items).subspan(first));
+    for (const std::string& run : shown_runs(tenant, heads, *runs)) {
+      const std::size_t i = first++;
+      // Its size was known except for events that arrived since.
+      full = i > 0 && query->find("cluster") == nullptr && list.bytes() + run.size() + kCursorBytes > runs->range.max_bytes;
+      if (full) {
+        page.next = page.items[i - 1].key;
+        break;
+      }
+      if (!run.empty()) list.add(run);
     }
-    list.add(*run);
   }
   return list.end(query->next_cursor(tenant, seal_, page.next));
 }

@@ -93,7 +93,8 @@ class Reads {
   Result<std::string> bundle(const Admission& admission, Lease& lease);
   Result<std::string> runs(const Admission& admission, Lease& lease);
   Result<store::Page<model::RunRecord>> listed_runs(model::TenantId tenant, const std::string* cluster_id, const store::RunQuery& query);
-  std::optional<std::string> listed_run(model::TenantId tenant, const model::RunRecord& head, const store::RunQuery& query);
+  // As JSON, in the order of the heads; empty if a run has been deleted since, cannot be read or does not match the query any more.
+  std::vector<std::string> shown_runs(model::TenantId tenant, std::span<const model::RunRecord> heads, const store::RunQuery& query);
   Result<std::string> failure(const Admission& admission);
   Result<std::string> failures(const Admission& admission);
   Result<std::string> candidates(const Admission& admission);

@@ -152,7 +152,9 @@ PendingWebhookRequest::ReplyResult PendingWebhookRequest::deliveries() const {
 
 // The sending thread resolves the addresses without blocking.
 void PendingWebhookRequest::add() {
-  auto read = webhooks::read_endpoint_request(body, parts.webhooks.dispatcher.rules());
+  std::vector<std::string> detectors;
+  for (detect::DetectorInfo& one : parts.detectors()->list(admission.principal->tenant_name)) detectors.push_back(std::move(one.key));
+  auto read = webhooks::read_endpoint_request(body, parts.webhooks.dispatcher.rules(), detectors);
   if (!read.ok()) return answer(std::move(read.error()));
   const std::string url = read->url;
   parts.webhooks.dispatcher.check_addresses(

@@ -16,6 +16,7 @@
 #include "config/loading.h"
 #include "part_settings/part_settings.h"
 #include "store/engines/engine_module.h"
+#include "store/lmdb/secret_file.h"
 #include "store/lmdb/store.h"
 
 namespace runwarden::cli {
@@ -108,6 +109,7 @@ CheckResult examine(Context& context) {
   }
   if (is_sound(loaded.status, "store")) {
     result.add_fault(store_fault(settings));
+    for (std::string& exposed : store::exposed_secrets(settings.store.path)) result.warnings.push_back(std::move(exposed));
     if (const auto place = part_settings::postgres_target(settings)) result.add_fault(database_fault(settings, *place, result.warnings));
   }
   if (settings.second_opinion.enabled && is_sound(loaded.status, "second_opinion")) {

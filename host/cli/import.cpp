@@ -59,7 +59,10 @@ int run_import(Context& context, const ImportOptions& options) {
     if ((*line)->too_long) return Error{Code::bad_request, "import: a line exceeds 1 GiB; this is not a runwarden export", {}, {}};
     return std::optional(std::move((*line)->text));
   });
-  if (!imported.ok()) return command.refuse(imported.error());
+  if (!imported.ok()) {
+    command.undo_making();
+    return command.refuse(imported.error());
+  }
   command.clear_progress();
   return report_import(context, options, *imported);
 }

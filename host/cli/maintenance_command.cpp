@@ -10,6 +10,7 @@
 #include "config/core_types.h"
 #include "part_settings/part_settings.h"
 #include "store/engines/engine_module.h"
+#include "store/lmdb/store.h"
 #include "store/lmdb/store_folder.h"
 #include "store/open_store.h"
 
@@ -100,13 +101,27 @@ bool MaintenanceCommand::find_stopped_store(IfNoStore if_none) {
   if (!settings_) return false;
   if (in_database()) return find_store(if_none);  // a database accepts concurrent writers
   if (if_none == IfNoStore::refuse && !find_store(if_none)) return false;
+  std::error_code ignored;
+  const bool had_folder = std::filesystem::exists(settings_->store.path, ignored);
   auto lock = store::ServiceLock::take(settings_->store.path);
   if (!lock.ok()) {
     context_.refuse(lock.error().detail);
     return false;
   }
   lock_.emplace(std::move(*lock));
+  made_folder_ = !had_folder;
+  made_store_ = store::look_at_folder(settings_->store.path) == store::FolderState::no_store;
   return find_store(if_none);
+}
+
+void MaintenanceCommand::undo_making() {
+  if (!made_store_) return;
+  const std::filesystem::path folder = settings_->store.path;
+  store::remove_empty_store(folder);
+  if (!made_folder_ || store::look_at_folder(folder) != store::FolderState::no_store) return;
+  std::error_code ignored;
+  std::filesystem::remove(folder / "service.lock", ignored);
+  std::filesystem::remove(folder, ignored);  // unless something else is in it
 }
 
 store::MaintenanceContext MaintenanceCommand::maintenance() {

@@ -30,6 +30,8 @@ class MaintenanceCommand {
   bool find_store(IfNoStore if_none);
   // The same, but requires that no service uses the store, and keeps it from starting until the command ends. A database needs neither.
   bool find_stopped_store(IfNoStore if_none);
+  // Removes the store and its folder if find_stopped_store() has made them, and nothing was stored since. The schema of a database stays.
+  void undo_making();
 
   // For commands that need a store in a folder. False if the records are in a database, after reporting what to use instead.
   bool find_folder(const char* instead);
@@ -54,6 +56,8 @@ class MaintenanceCommand {
   SystemClock clock_;
   std::optional<config::Settings> settings_;
   std::optional<store::ServiceLock> lock_;
+  bool made_folder_ = false;
+  bool made_store_ = false;
   TerminalProgress progress_;
 };
 

@@ -100,7 +100,11 @@ int WebhookCommand::add() {
   if (!open()) return kWanting;
   const auto rules = http_client::AddressRules::make(settings_->webhooks.allow, settings_->webhooks.allow_http);
   if (!rules.ok()) return context_.refuse("webhooks.allow: " + rules.error().detail);
-  auto endpoint = webhooks::read_endpoint_request(request(), *rules);
+  std::vector<std::string> detectors;
+  for (const auto* entries : {&settings_->detectors.entries, &settings_->detectors.switched_off}) {
+    for (const model::DetectorEntry& one : *entries) detectors.push_back(one.key);
+  }
+  auto endpoint = webhooks::read_endpoint_request(request(), *rules, detectors);
   if (!endpoint.ok()) return context_.refuse(endpoint.error().detail);
   if (!http_client::check_addresses(*rules, endpoint->url).empty()) {
     return context_.refuse(webhooks::address_not_allowed(endpoint->url).detail);

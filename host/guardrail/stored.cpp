@@ -2,14 +2,17 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/json_members.h"
 #include "guardrail/drafting.h"
 #include "guardrail/evaluator.h"
 #include "intake/run_reader.h"
 #include "model/cluster.h"
+#include "store/read_slice.h"
 
 namespace runwarden::guardrail {
 namespace {
@@ -42,23 +45,28 @@ class Reporting {
  private:
   bool expired(std::int64_t after_ns) const { return sources_.clock.monotonic_ns() - began_ns_ > after_ns; }
 
+  bool has_room(std::uint64_t bytes) const { return !sources_.room || sources_.room(bytes); }
+
   bool fits(std::uint64_t bytes) {
-    const bool room = !sources_.room || sources_.room(bytes);
+    const bool room = has_room(bytes);
     report_.trial.complete = report_.trial.complete && room;
     return room;
   }
 
   // Empty if the run has been deleted, is open, does not fit into memory at the moment, or cannot be read.
-  std::optional<model::Run> run_of(const model::RecordKey& key, std::string* failures = nullptr) {
+  std::optional<model::Run> run_of(const model::RecordKey& key) {
     try {
-      auto record = sources_.store.run_at(sources_.tenant, key);
-      if (!record || record->state != model::RunState::resolved || !fits(record->document.size())) return std::nullopt;
-      if (failures != nullptr) *failures = std::move(record->failures_json);
-      auto run = intake::read_run(record->document, intake::kStoredRun, record->run_id);
-      return run.ok() ? std::optional(std::move(*run)) : std::nullopt;
+      const auto record = sources_.store.run_at(sources_.tenant, key);
+      return record && fits(record->document.size()) ? run_in(*record) : std::nullopt;
     } catch (const store::StoreError&) {
       return std::nullopt;
     }
+  }
+
+  static std::optional<model::Run> run_in(const model::RunRecord& record) {
+    if (record.state != model::RunState::resolved) return std::nullopt;
+    auto run = intake::read_run(record.document, intake::kStoredRun, record.run_id);
+    return run.ok() ? std::optional(std::move(*run)) : std::nullopt;
   }
 
   // Widens the facts by the newest failures of the group whose runs the draft does not catch yet.
@@ -85,17 +93,35 @@ class Reporting {
 
   enum class Population : std::uint8_t { cluster, others };
 
-  void look_at(const model::RecordKey& key, Population population, Evaluator& evaluator, std::int64_t until_ns, Trial::Runs& runs) {
-    std::string failures;
-    const auto run = run_of(key, &failures);
-    if (!run || (population == Population::others && is_of_group(failures))) return;
-    const auto caught = evaluator.catches(*run, [&] { return expired(until_ns); });
+  void look_at(const model::Run& run, Evaluator& evaluator, std::int64_t until_ns, Trial::Runs& runs) {
+    const auto caught = evaluator.catches(run, [&] { return expired(until_ns); });
     if (!caught) {
       report_.trial.complete = false;
       return;
     }
     ++runs.runs;
     runs.caught += *caught ? 1 : 0;
+  }
+
+  static std::uint64_t bytes_of(std::span<const model::RunRecord> heads) {
+    std::uint64_t bytes = 0;
+    for (const model::RunRecord& head : heads) bytes += head.json_bytes;
+    return bytes;
+  }
+
+  // The first of these heads whose runs fit into memory together, or a single one.
+  std::span<const model::RunRecord> next_slice(std::span<const model::RunRecord> left) const {
+    auto heads = store::first_slice(left);
+    while (heads.size() > 1 && !has_room(bytes_of(heads))) heads = heads.first(heads.size() / 2);
+    return heads;
+  }
+
+  // None if they do not fit into memory at the moment.
+  std::vector<std::optional<model::RunRecord>> runs_of(std::span<const model::RunRecord> heads) {
+    if (!fits(bytes_of(heads))) return {};
+    std::vector<model::RecordKey> keys;
+    for (const model::RunRecord& head : heads) keys.push_back(head.key);
+    return sources_.store.runs_at(sources_.tenant, keys);
   }
 
   template <class Next>
@@ -106,13 +132,18 @@ class Reporting {
     query.range.limit = kPage;
     for (;;) {
       const store::Page<model::RunRecord> page = next_page(query);
-      for (const model::RunRecord& head : page.items) {
-        if (expired(until_ns)) {
-          report_.trial.complete = false;
-          return;
+      for (std::span<const model::RunRecord> left(page.items); !left.empty();) {
+        const auto heads = next_slice(left);
+        left = left.subspan(heads.size());
+        for (const std::optional<model::RunRecord>& record : runs_of(heads)) {
+          if (expired(until_ns)) {
+            report_.trial.complete = false;
+            return;
+          }
+          const bool is_asked = record && !(population == Population::others && is_of_group(record->failures_json));
+          if (const auto run = is_asked ? run_in(*record) : std::nullopt) look_at(*run, evaluator, until_ns, runs);
+          if (static_cast<std::size_t>(runs.runs) == most) return;
         }
-        if (fits(head.json_bytes)) look_at(head.key, population, evaluator, until_ns, runs);
-        if (static_cast<std::size_t>(runs.runs) == most) return;
       }
       if (!page.next) return;
       query.range.after = page.next;
@@ -126,7 +157,7 @@ class Reporting {
                     [&](const store::RunQuery& query) { return sources_.groups.cluster_runs(sources_.tenant, *cluster_, query); });
     } else {
       Evaluator evaluator(report_.draft);
-      look_at(failure.run, Population::cluster, evaluator, kClusterTrialNs, trial.cluster);
+      if (const auto run = run_of(failure.run)) look_at(*run, evaluator, kClusterTrialNs, trial.cluster);
     }
     look_at_pages(Population::others, kOtherRuns, kTrialNs, trial.others,
                   [&](const store::RunQuery& query) { return sources_.store.runs(sources_.tenant, query); });

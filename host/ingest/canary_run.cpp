@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "base/digest.h"
+#include "ingest/answers.h"
+#include "ingest/faults.h"
 #include "intake/run_reader.h"
 #include "model/record_ids.h"
-#include "ingest/answers.h"
 
 namespace runwarden::ingest {
 namespace {
@@ -93,7 +94,7 @@ void CanaryRun::commit(const std::shared_ptr<Flight>& flight, const detect::Eval
       }
     });
   });
-  if (!queued) flight->land("canary run: commit: the store's write queue is full");
+  if (!queued) flight->land("canary run: commit: " + not_queued(parts_.queue).detail);
 }
 
 void CanaryRun::read_back(const std::shared_ptr<Flight>& flight) {

@@ -145,7 +145,7 @@ void ChangeIngest::submit(const std::shared_ptr<Job>& job) {
         }
       },
       job->request.permit);
-  if (!queued) job->tell(refused(queue_full()));
+  if (!queued) job->tell(refused(not_queued(parts_.queue)));
 }
 
 // The store compares contents as sent. Equal ones that are written differently are submitted again, as those that it has.

@@ -52,6 +52,36 @@ std::uint64_t mark_of(const std::string& content_id) {
   return std::max<std::uint64_t>(mark, 1);
 }
 
+// The run's events when the request was stored, including those of previous revisions.
+std::uint32_t total_of(const store::Buffered& buffered) {
+  return buffered.buffer.previous + buffered.buffer.events;
+}
+
+// Whether none of the request's new events is among the run's first `upto`.
+bool is_beyond(const store::Buffered& buffered, std::uint32_t upto) {
+  return buffered.accepted > 0 && total_of(buffered) - buffered.accepted >= upto;
+}
+
+// How the request left the run, given that the revision ended with the run's first `upto` events and those of the request opened the next.
+store::Buffered beyond(store::Buffered buffered, std::uint32_t revision, std::uint32_t upto) {
+  buffered.buffer.events = total_of(buffered) - upto;
+  buffered.buffer.previous = upto;
+  buffered.buffer.first_ms = buffered.buffer.last_ms;
+  buffered.revision = revision + 1;
+  buffered.reopened = true;
+  buffered.ends.reset();
+  return buffered;
+}
+
+IngestAnswer ended_answer(const model::RunRecord& run, IngestAnswer::Kind kind) {
+  IngestAnswer answer;
+  answer.kind = kind;
+  answer.run_id = run.run_id;
+  answer.body = ingest_answer(run);
+  answer.failures_json = run.failures_json;
+  return answer;
+}
+
 }  // namespace
 
 struct EventIngest::Job {
@@ -165,7 +195,7 @@ void EventIngest::buffer(const std::shared_ptr<Job>& job) {
         }
       },
       job->request.permit);
-  if (!queued) job->tell(refused(queue_full()));
+  if (!queued) job->tell(refused(not_queued(parts_.queue)));
 }
 
 // [writer] Posts to the pool, where the store is read and runs are judged.
@@ -186,7 +216,7 @@ void EventIngest::answer(const std::shared_ptr<Job>& job, const store::Buffered&
 
 // Whether a later revision, of events after the first `upto`, is complete with the request's events.
 bool EventIngest::completes_another(const Job& job, const store::Buffered& buffered, std::uint32_t upto) const {
-  const std::uint32_t total = buffered.buffer.previous + buffered.buffer.events;
+  const std::uint32_t total = total_of(buffered);
   return total > upto && (job.final || total - upto >= parts_.max_events);
 }
 
@@ -196,14 +226,20 @@ bool EventIngest::is_to_end(const Job& job, const store::Buffered& buffered, con
   return run.revision == buffered.revision || (run.buffer && completes_another(job, buffered, run.buffer->previous));
 }
 
-// Ends the revisions that are complete, and answers with the last one. The events are stored, so if the store has gone away since, they are
-// ended later.
+// Ends the revisions that the request completed, and answers with the last one. Its events are stored, so if the store has gone away since,
+// they are ended later.
 void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const store::Buffered& buffered) {
   std::optional<store::Claim> claim;
   std::optional<IngestAnswer> at_once;
   try {
-    claim = parts_.buffer.claim_run(job->request.tenant, buffered.run, *buffered.ends, kLeaseMs);
-    if (!claim) at_once = as_ended_by_another(*job, buffered);
+    claim = parts_.buffer.claim_run(job->request.tenant, buffered.run, std::nullopt, kLeaseMs);
+    if (claim && claim->revision > buffered.revision && !completes_another(*job, buffered, claim->previous)) {
+      parts_.buffer.release(*claim);  // others ended the request's revision, and completed this one
+      claim.reset();
+      at_once = as_ended(*job, buffered);
+    } else if (!claim) {
+      at_once = as_ended_by_another(*job, buffered);
+    }
   } catch (const store::StoreAway&) {
     at_once = open_answer(*job, buffered);
   }
@@ -214,12 +250,7 @@ void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const
     if (completes_another(*job, buffered, upto)) {
       return parts_.pool.post([this, job, buffered](std::size_t next) { end(next, job, buffered); });
     }
-    IngestAnswer answer;
-    answer.kind = job->kind;
-    answer.run_id = run->run_id;
-    answer.body = ingest_answer(*run);
-    answer.failures_json = run->failures_json;
-    job->tell(std::move(answer));
+    job->tell(is_beyond(buffered, upto) ? open_answer(*job, beyond(buffered, run->revision, upto)) : ended_answer(*run, job->kind));
     parts_.resolver.poke();
   });
 }
@@ -272,37 +303,30 @@ IngestAnswer EventIngest::open_answer(const Job& job, const store::Buffered& buf
   return answer;
 }
 
-// The answer given when the request's last complete revision ended.
+// The answer given when the request's last complete revision ended. If that has none of the request's events, they are open in the next.
 IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffered) const {
-  const std::uint32_t total = buffered.buffer.previous + buffered.buffer.events;
+  const auto head_of = [&](std::uint32_t revision) { return parts_.store.run_head(job.request.tenant, job.events.run_id, revision); };
   std::uint32_t revision = buffered.revision;
-  const auto is_of_request = [total](const std::optional<model::RunRecord>& head) {
-    return head && head->state == model::RunState::resolved && head->events <= total;
-  };
-  while (is_of_request(parts_.store.run_head(job.request.tenant, job.events.run_id, revision + 1))) ++revision;
+  for (auto head = head_of(revision); head && completes_another(job, buffered, head->events); ++revision) {
+    head = head_of(revision + 1);
+    if (!head || head->state != model::RunState::resolved) break;
+    if (buffered.accepted == 0 && head->events > total_of(buffered)) break;  // others ended it
+  }
   const auto run = parts_.store.find_revision(job.request.tenant, job.events.run_id, revision);
   if (!run) return as_it_stands(job);
-  IngestAnswer answer;
-  answer.kind = IngestAnswer::Kind::replayed;
-  answer.run_id = run->run_id;
-  answer.body = ingest_answer(*run);
-  answer.failures_json = run->failures_json;
-  return answer;
+  if (is_beyond(buffered, run->events)) return open_answer(job, beyond(buffered, run->revision, run->events));
+  return ended_answer(*run, IngestAnswer::Kind::replayed);
 }
 
-// Another host holds the claim, perhaps one that does not cover these events. Its result is the answer once it includes them.
+// Another host holds the claim, perhaps one that does not cover these events. Its result is the answer once it includes all that they
+// complete.
 std::optional<IngestAnswer> EventIngest::as_ended_by_another(const Job& job, const store::Buffered& buffered) const {
   const auto head = parts_.store.run_head(job.request.tenant, job.events.run_id, std::nullopt);
-  store::Buffered ended = buffered;
   if (head && head->state == model::RunState::open) {
-    const bool in_previous =
-        head->revision > buffered.revision && head->buffer && head->buffer->previous >= buffered.buffer.previous + buffered.buffer.events;
-    if (!in_previous) return std::nullopt;
-    ended.revision = head->revision - 1;
-  } else if (head) {
-    ended.revision = head->revision;
+    if (head->revision <= buffered.revision || !head->buffer) return std::nullopt;
+    if (head->buffer->complete && completes_another(job, buffered, head->buffer->previous)) return std::nullopt;
   }
-  return as_ended(job, ended);
+  return as_ended(job, buffered);
 }
 
 IngestAnswer EventIngest::as_it_stands(const Job& job, std::optional<std::uint32_t> revision) const {

@@ -59,7 +59,8 @@ Error too_many_open_runs(std::uint64_t limit, int retry_after_s) {
           retry_after_s};
 }
 
-Error queue_full() {
+Error not_queued(const store::WriteQueue& queue) {
+  if (std::string away = queue.refuses_for(); !away.empty()) return {Code::unavailable, std::move(away), {}, {}, kAwayRetryS};
   return {Code::unavailable, "the store's write queue is full; nothing was stored, retry in a moment", {}, {}};
 }
 

@@ -9,6 +9,7 @@
 #include "ingest/ingest_answer.h"
 #include "model/run_record.h"
 #include "store/errors.h"
+#include "store/write_queue.h"
 #include "store/write_result.h"
 
 namespace runwarden::ingest {
@@ -24,8 +25,8 @@ Error no_room(std::string why);
 Error store_away(const store::StoreAway& away);
 // The sender's own runs may be none of those that are open.
 Error too_many_open_runs(std::uint64_t limit, int retry_after_s);
-// The write queue is full for the moment.
-Error queue_full();
+// The queue did not take a write: the store cannot be reached, or the queue is full for the moment.
+Error not_queued(const store::WriteQueue& queue);
 // The answer does not fit into its share of limits.max_reply_bytes.
 Error no_room_for_reply(std::uint64_t bytes);
 

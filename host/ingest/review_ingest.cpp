@@ -227,7 +227,7 @@ void ReviewIngest::write(IngestRequest request, std::vector<model::Review> revie
         done(std::move(answer.error));
       },
       request.permit);
-  if (!queued) done(queue_full());
+  if (!queued) done(not_queued(parts_.queue));
 }
 
 }  // namespace runwarden::ingest

@@ -117,6 +117,26 @@ void show_later_words(model::RunRecord& run, model::TenantId tenant, store::RunS
   show_reviews(run, reviews);
 }
 
+void show_later_words(std::span<std::optional<model::RunRecord>> of, std::span<const model::RecordKey> keys, model::TenantId tenant,
+                      store::RunStore& runs, store::ReviewStore& reviews) {
+  std::vector<model::RecordKey> confirmed;
+  for (const auto& run : of) {
+    if (run) confirmed.insert(confirmed.end(), run->confirmed.begin(), run->confirmed.end());
+  }
+  auto failures = runs.failures_at(tenant, confirmed);
+  const auto said = reviews.reviews_of_runs(tenant, keys);
+  auto next = failures.begin();
+  for (std::size_t i = 0; i < of.size(); ++i) {
+    if (!of[i]) continue;
+    std::vector<model::FailureRecord> own;
+    for (std::size_t left = of[i]->confirmed.size(); left > 0; --left, ++next) {
+      if (*next) own.push_back(std::move(**next));
+    }
+    show_confirmed(*of[i], own);
+    show_reviews(*of[i], said[i]);
+  }
+}
+
 std::optional<Interval> precision_of(const model::ReviewCounts& counts) {
   const std::uint64_t judged = counts.right + counts.false_alarm;
   if (judged < kFewestReviews) return std::nullopt;

@@ -37,6 +37,9 @@ void show_reviews(model::RunRecord& run, std::span<const model::Review> reviews)
 // Does both of the above for everything since the run was judged, or with these reviews. Reads the stores; throws StoreError.
 void show_later_words(model::RunRecord& run, model::TenantId tenant, store::RunStore& runs, store::ReviewStore& reviews);
 void show_later_words(model::RunRecord& run, model::TenantId tenant, store::RunStore& runs, std::span<const model::Review> reviews);
+// The same for many runs at once, each at its key. Failures and reviews that cannot be read are left out.
+void show_later_words(std::span<std::optional<model::RunRecord>> of, std::span<const model::RecordKey> keys, model::TenantId tenant,
+                      store::RunStore& runs, store::ReviewStore& reviews);
 
 // The share of reviewed failures that were right (Wilson interval, 95%). Nothing if there are too few reviews.
 std::optional<Interval> precision_of(const model::ReviewCounts& counts);

@@ -220,7 +220,7 @@ void RunIngest::remember(const std::shared_ptr<Job>& job) {
         }
       },
       job->request.permit);
-  if (!queued) job->tell(refused(queue_full()));
+  if (!queued) job->tell(refused(not_queued(parts_.queue)));
 }
 
 bool RunIngest::judge(std::size_t worker, const std::shared_ptr<Job>& job) {
@@ -251,7 +251,7 @@ void RunIngest::commit(const std::shared_ptr<Job>& job, store::RunWrite write) {
       job->request.permit);
   if (queued) return;
   if (job->claim) parts_.buffer.release(*job->claim);
-  job->tell(refused(queue_full()));
+  job->tell(refused(not_queued(parts_.queue)));
 }
 
 }  // namespace runwarden::ingest

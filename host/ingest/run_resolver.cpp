@@ -108,7 +108,7 @@ void RunResolver::commit(const std::shared_ptr<Ending>& ending, store::RunWrite 
     if (result.outcome == store::WriteResult::Outcome::unavailable) return ending->done(no_room(result.detail));
     give_up(*ending, no_room(result.detail.empty() ? "it was resolved by another request" : result.detail));
   });
-  if (!queued) give_up(*ending, queue_full());
+  if (!queued) give_up(*ending, not_queued(parts_.queue));
 }
 
 void RunResolver::give_up(const Ending& ending, Error why) {

@@ -1,6 +1,7 @@
 #include "ingest/trace_ingest.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "ingest/faults.h"
@@ -96,6 +97,7 @@ void TraceIngest::take(IngestRequest request, intake::otlp::Encoding encoding, c
   job->answer.message = parts_.redaction.text(job->answer.message);
   job->tenant = request.tenant;
   Traces& traces = collector.traces();
+  drop_running_copies(request.tenant, traces);
   if (traces.empty()) return done(std::move(job->answer));
   if (auto refusal = refuse_over_limit(request, traces)) return done(refused_with(std::move(*refusal)));
   std::vector<std::string*> jsons;
@@ -120,7 +122,24 @@ void TraceIngest::take(IngestRequest request, intake::otlp::Encoding encoding, c
   }
   const bool queued = parts_.queue.submit(
       std::move(write), [this, job](const store::WriteResult& result) { stored(job, result); }, request.permit);
-  if (!queued) done(refused_with(queue_full()));
+  if (!queued) done(refused_with(not_queued(parts_.queue)));
+}
+
+// In an open run they change nothing, so only those of resolved runs are looked for. One that resolves only now may be opened again, with
+// the same steps.
+void TraceIngest::drop_running_copies(model::TenantId tenant, Traces& traces) const {
+  const auto is_running = [](const SpanFacts& span) { return !span.has_ended; };
+  for (auto trace = traces.begin(); trace != traces.end();) {
+    auto& [id, spans] = *trace;
+    if (std::any_of(spans.begin(), spans.end(), is_running)) {
+      const auto head = parts_.store.run_head(tenant, id, std::nullopt);
+      if (head && head->state == model::RunState::resolved && head->source == model::RunSource::otlp) {
+        const auto ended = intake::otlp::ended_spans(parts_.store.events(tenant, head->key));
+        std::erase_if(spans, [&](const SpanFacts& span) { return is_running(span) && ended.contains(span.span_id); });
+      }
+    }
+    trace = spans.empty() ? traces.erase(trace) : std::next(trace);
+  }
 }
 
 // Runs that are already open may continue; those that the request opens, or opens again, count against the limit.
@@ -162,7 +181,7 @@ void TraceIngest::stored(const std::shared_ptr<Job>& job, const store::WriteResu
 // Ends a revision that has reached its span limit. If this fails, RunResolver::poke() ends it later.
 void TraceIngest::end(model::TenantId tenant, const store::Buffered& buffered) {
   parts_.pool.post([this, tenant, buffered](std::size_t worker) {
-    const auto claim = parts_.buffer.claim_run(tenant, buffered.run, *buffered.ends, kLeaseMs);
+    const auto claim = parts_.buffer.claim_run(tenant, buffered.run, std::nullopt, kLeaseMs);
     if (claim) parts_.resolver.resolve(worker, *claim, [this](const Result<model::RunRecord>&) { parts_.resolver.poke(); });
   });
 }

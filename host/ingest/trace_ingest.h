@@ -1,7 +1,8 @@
 // Takes OTLP requests: durably stores the spans of each trace, from which its run is assembled when due.
 //
 // take() is called from a pool thread; the answer comes once, on a pool thread or the writer's. A repeated span changes nothing, and a
-// later version of a span replaces it, so requests may arrive twice and in any order.
+// later version of a span replaces it, so requests may arrive twice and in any order. A copy made while the span was running changes
+// nothing once its end is stored, and does not open a resolved run again.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +58,7 @@ class TraceIngest {
 
  private:
   struct Job;
+  void drop_running_copies(model::TenantId tenant, std::map<std::string, std::vector<intake::otlp::SpanFacts>>& traces) const;
   std::optional<Error> refuse_over_limit(const IngestRequest& request, const std::map<std::string, std::vector<intake::otlp::SpanFacts>>& traces);
   void stored(const std::shared_ptr<Job>& job, const store::WriteResult& result);
   void end(model::TenantId tenant, const store::Buffered& buffered);

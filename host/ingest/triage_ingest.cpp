@@ -144,7 +144,7 @@ void TriageIngest::take(IngestRequest request, const std::string& cluster_id, Do
         done(std::move(answer.error));
       },
       request.permit);
-  if (!queued) done(queue_full());
+  if (!queued) done(not_queued(parts_.queue));
 }
 
 }  // namespace runwarden::ingest

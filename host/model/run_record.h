@@ -22,6 +22,7 @@ struct OpenBuffer {
   std::int64_t last_ms = 0;    // and of the last
   std::uint32_t events = 0;    // of this revision; earlier revisions are counted separately
   std::uint32_t previous = 0;  // events of earlier revisions
+  bool complete = false;       // the revision is about to be resolved; events that still arrive begin the next one
 };
 
 // What a list shows of a run without its steps. Stored beside the record, so that lists read neither events nor body. JSON with truncated

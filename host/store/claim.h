@@ -16,7 +16,8 @@ struct Claim {
   model::RecordKey run;
   std::string run_id;
   std::uint32_t revision = 1;
-  std::uint32_t upto = 0;  // of all events so far, including those of previous revisions
+  std::uint32_t previous = 0;  // events of previous revisions
+  std::uint32_t upto = 0;      // of all events so far, including those
   model::RunSource source = model::RunSource::client;
   bool root_arrived = false;   // as in RunRecord
   std::uint64_t end_mark = 0;  // likewise

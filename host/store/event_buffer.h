@@ -24,9 +24,9 @@ class EventBuffer {
   // Claims at most `most` open runs that are due. No other caller gets them until the lease ends. Times follow the monotonic clock; after a
   // start, every run counts as heard of just now.
   virtual std::vector<Claim> claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) = 0;
-  // Claims one open run, to be ended for that reason unless it already has one. Returns nothing if the run is claimed by another caller or
-  // not open.
-  virtual std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
+  // Claims one open run, to be ended for that reason unless it already has one; without a reason, only if its revision is complete. Returns
+  // nothing if the run is claimed by another caller or not open.
+  virtual std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, std::optional<model::Resolution> resolution,
                                          std::int64_t lease_ms) = 0;
   // Returns a claim unused. Does nothing if the claim is not valid.
   virtual void release(const Claim& claim) = 0;

@@ -32,7 +32,7 @@ struct Buffering {
   std::uint32_t max_events = 0;
   std::uint64_t max_bytes = 0;
 
-  model::OpenBuffer shown() const { return {first_ms, last_ms, total - previous, previous}; }
+  model::OpenBuffer shown() const { return {first_ms, last_ms, total - previous, previous, ending.has_value()}; }
 };
 
 // A run as stored: the record, the places of the failures that lists show for it, and, while it is open, its buffering instead of the

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ class ReviewStore {
 
   // The last review of each subject, of the run and of what was found in it, unless it was taken back.
   virtual std::vector<model::Review> reviews_of_run(model::TenantId tenant, const model::RecordKey& run) = 0;
+  // The same for each of these runs, in their order, read at once. Reviews that cannot be read are reported and left out, and may take the
+  // others of their run with them.
+  virtual std::vector<std::vector<model::Review>> reviews_of_runs(model::TenantId tenant, std::span<const model::RecordKey> runs) = 0;
   // All reviews of the run, or of one of its failures, newest first, including those taken back.
   virtual std::vector<model::Review> review_history(model::TenantId tenant, const model::RecordKey& run, const std::string& failure_id,
                                                     const Range& range) = 0;

@@ -7,6 +7,7 @@
 #include <exception>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,6 +69,10 @@ class RunStore {
   virtual std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) = 0;
   virtual std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) = 0;
   virtual std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) = 0;
+  // The runs, or the failures, at these keys, read at once. As many as there are keys, in their order; nothing for one that is not stored
+  // or cannot be read, which is reported. The caller bounds how many bytes that makes.
+  virtual std::vector<std::optional<model::RunRecord>> runs_at(model::TenantId tenant, std::span<const model::RecordKey> keys) = 0;
+  virtual std::vector<std::optional<model::FailureRecord>> failures_at(model::TenantId tenant, std::span<const model::RecordKey> keys) = 0;
   // All events of an open run so far, oldest first, including those of previous revisions. `from`: how many of the first ones to skip.
   virtual std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from = 0) = 0;
   virtual std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity) = 0;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "base/permit.h"
 #include "store/write_result.h"
@@ -28,6 +29,8 @@ class WriteQueue {
   // false, and never calls `done`, if there is no room for this tenant, the queue was drained, or the store failed. The permit is asked
   // just before the commit; a write that it refuses ends as `denied`.
   virtual bool submit(Write write, Done done, Permit permit = nullptr) = 0;
+  // Why submit() takes nothing at the moment, for clients, if it is not for lack of room: the store cannot be reached. Otherwise empty.
+  virtual std::string refuses_for() const { return {}; }
   // Does a small piece of other writing when it holds up no write, on a thread of the store. Dropped if the store has failed.
   virtual void run_between(Job job) = 0;
   // Commits the waiting writes and does the jobs. Nothing can be submitted once it has begun.

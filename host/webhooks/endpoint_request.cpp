@@ -5,10 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include "base/nearest_names.h"
 #include "base/time_text.h"
+#include "http_client/http_sender.h"
 #include "ingest/json_request.h"
 #include "model/record_ids.h"
-#include "http_client/http_sender.h"
 #include "webhooks/signature.h"
 
 namespace runwarden::webhooks {
@@ -23,6 +24,7 @@ using ingest::whole_number_of;
 
 constexpr std::size_t kMostDescriptionBytes = 256;
 constexpr std::size_t kMostDetectorBytes = 256;
+constexpr std::size_t kShownNameBytes = 80;
 
 std::string known_events() {
   std::string names;
@@ -45,11 +47,23 @@ void read_events(const std::string& json, model::Endpoint& endpoint, RequestFaul
   if (elements.empty()) faults.add("/events", "invalid", "must name at least one event; the events are " + known_events());
 }
 
-void read_filter(const std::string& json, model::MessageFilter& filter, RequestFaults& faults) {
+// An empty name means any detector.
+void read_detector(const JsonMember& member, const std::vector<std::string>& known, model::MessageFilter& filter, RequestFaults& faults) {
+  auto name = text_of(member, "/filter/detector", kMostDetectorBytes, faults);
+  if (!name) return;
+  if (!name->empty() && std::find(known.begin(), known.end(), *name) == known.end()) {
+    const std::string hint = name_hint(*name, known);
+    return faults.add("/filter/detector", "unknown_detector",
+                      "no detector \"" + name->substr(0, kShownNameBytes) + "\" is configured" + (hint.empty() ? "" : "; " + hint));
+  }
+  filter.detector = std::move(*name);
+}
+
+void read_filter(const std::string& json, const std::vector<std::string>& detectors, model::MessageFilter& filter, RequestFaults& faults) {
   if (!json.starts_with('{')) return faults.add("/filter", "wrong_type", "must be an object");
   for (const JsonMember& member : known_members(json, "/filter", {"detector", "minScore", "severity"}, faults)) {
     if (member.name == "detector") {
-      if (auto text = text_of(member, "/filter/detector", kMostDetectorBytes, faults)) filter.detector = std::move(*text);
+      read_detector(member, detectors, filter, faults);
     } else if (member.name == "minScore") {
       const auto score = whole_number_of(member.json);
       if (!score || *score > 100) {
@@ -68,7 +82,8 @@ void read_filter(const std::string& json, model::MessageFilter& filter, RequestF
 
 }  // namespace
 
-Result<model::Endpoint> read_endpoint_request(std::string_view body, const http_client::AddressRules& rules) {
+Result<model::Endpoint> read_endpoint_request(std::string_view body, const http_client::AddressRules& rules,
+                                              const std::vector<std::string>& detectors) {
   if (Status status = check_object(body, kMostRequestDepth); !status.ok()) return std::move(status.error());
   model::Endpoint endpoint;
   endpoint.events = model::usual_events();
@@ -82,7 +97,7 @@ Result<model::Endpoint> read_endpoint_request(std::string_view body, const http_
     } else if (member.name == "events") {
       read_events(member.json, endpoint, faults);
     } else if (member.name == "filter") {
-      read_filter(member.json, endpoint.filter, faults);
+      read_filter(member.json, detectors, endpoint.filter, faults);
     } else if (member.name == "template") {
       const auto form = is_json_string(member.json) ? model::message_template(json_string_value(member.json)) : std::nullopt;
       if (!form) faults.add("/template", "invalid", "must be standard or slack");

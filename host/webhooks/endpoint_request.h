@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "model/webhook.h"
@@ -16,8 +17,10 @@ constexpr int kMostRequestDepth = 8;
 constexpr std::int64_t kUsualOverlapMs = 24 * 3'600'000;
 constexpr std::int64_t kLongestOverlapMs = 30 * 86'400'000LL;
 
-// {"url", "events", "filter": {"detector", "minScore", "severity"}, "template", "description"}. The result has no key and no secret.
-Result<model::Endpoint> read_endpoint_request(std::string_view body, const http_client::AddressRules& rules);
+// {"url", "events", "filter": {"detector", "minScore", "severity"}, "template", "description"}. The result has no key and no secret. A
+// filter may name one of `detectors`: those that are configured, even if they are off.
+Result<model::Endpoint> read_endpoint_request(std::string_view body, const http_client::AddressRules& rules,
+                                              const std::vector<std::string>& detectors);
 // The error for a URL whose host has an address that is not allowed.
 Error address_not_allowed(std::string_view url);
 

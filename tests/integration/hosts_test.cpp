@@ -24,6 +24,7 @@
 namespace runwarden::test {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
@@ -234,6 +235,7 @@ TEST_F(Hosts, DatabaseThatStopsAtOnce_IsToldAndTakenUpAgainWithinFiveSeconds) {
   HttpAnswer ready;
   for (int i = 0; i < 500 && (ready = host.request(get_request("/readyz"))).status != 503; ++i) ::poll(nullptr, 0, 10);
   EXPECT_EQ(ready.status, 503);
+  EXPECT_THAT(ready.body, AllOf(HasSubstr("database"), Not(HasSubstr("queue"))));
   EXPECT_TRUE(host.wait_for_log("\"store_away\""));
   server().start();
   const auto back = SteadyClock::now();
@@ -337,6 +339,34 @@ TEST_F(Hosts, EventsThatEndARunRacedOnTwoHosts_AreAnsweredWithItsEnd) {
       EXPECT_EQ(json::parse(one.body)["state"], "resolved") << one.body;
     }
     EXPECT_EQ(counts, (std::map<int, int>{{200, 5}, {201, 1}}));
+  }
+}
+
+// Whichever comes first: an answer that shows an end shows one with the request's own events in it, and one that says open leaves it open.
+TEST_F(Hosts, EventsSentWhileAnotherHostEndsTheirRun_AreInTheEndThatAnswersThemOrOpen) {
+  for (int i = 0; i < 2; ++i) add_host();
+  const std::string key = hosts_[0]->make_key();
+  for (int round = 0; round < 60; ++round) {
+    const std::string id = "raced-end-" + std::to_string(round);
+    const auto events = [&](const std::string& event, bool final) {
+      return json{{"runId", id}, {"final", final}, {"events", {{{"type", "tool_call"}, {"eventId", event}, {"name", event}}}}}.dump();
+    };
+    auto ends = std::async(std::launch::async, [&] { return hosts_[0]->post("/v1/ingest/events", key, events("a", true)); });
+    const HttpAnswer more = hosts_[1]->post("/v1/ingest/events", key, events("b", false));
+    const HttpAnswer ended = ends.get();
+    EXPECT_EQ(json::parse(ended.body)["state"], "resolved") << ended.body;
+    const json answer = json::parse(more.body);
+    const json now = json::parse(hosts_[0]->get("/v1/runs/" + id, key).body);
+    EXPECT_EQ(now["steps"].size(), 2u) << "nothing is lost";
+    if (answer["state"] == "resolved") {
+      const std::string revision = std::to_string(answer.value("revision", 1));
+      const json shown = json::parse(hosts_[0]->get("/v1/runs/" + id + "?revision=" + revision, key).body);
+      EXPECT_THAT(shown.dump(), HasSubstr(R"("stepName":"b")")) << more.body;
+    } else if (answer["state"] == "reopened") {
+      EXPECT_EQ(more.status, 202) << more.body;
+      EXPECT_EQ(now["state"], "open") << "nobody has ended it since";
+      EXPECT_EQ(now["revision"], answer["revision"]);
+    }
   }
 }
 

@@ -392,9 +392,29 @@ TEST_F(OtlpServer, AnUnfinishedCopyOfASpan_TakesNothingBack) {
   ASSERT_EQ(send(otlp_json(spans)).status, 200);
   EXPECT_EQ(resolved(trace_id(1))["failures"].size(), 1u);
   ASSERT_EQ(send(otlp_json({running})).status, 200);
+  const json run = get("/v1/runs/" + trace_id(1));
+  EXPECT_EQ(run["state"], "resolved") << "it does not open the run again";
+  EXPECT_EQ(run["revision"], 1);
+  EXPECT_EQ(run["failures"].size(), 1u);
+  OtlpSpan later = spans[1];
+  later.span_id = "000000000000000d";
+  ASSERT_EQ(send(otlp_json({running, later})).status, 200);
   const json second = resolved(trace_id(1), 2);
   EXPECT_EQ(second["steps"][0]["status"], "failed");
+  EXPECT_EQ(second["steps"].size(), 3u);
   EXPECT_EQ(second["failures"].size(), 1u);
+}
+
+TEST_F(OtlpServer, AnUnfinishedSpanWhoseEndHasNotCome_OpensItsRunAgain) {
+  const auto spans = refund(1);
+  OtlpSpan running = spans[0];
+  running.status = 0;
+  running.status_message.clear();
+  running.end_ms = 0;
+  ASSERT_EQ(send(otlp_json({spans[1], spans[2]})).status, 200);
+  EXPECT_EQ(resolved(trace_id(1))["steps"].size(), 1u);
+  ASSERT_EQ(send(otlp_json({running})).status, 200);
+  EXPECT_EQ(resolved(trace_id(1), 2)["steps"].size(), 2u);
 }
 
 TEST_F(OtlpServer, AnIdThatAnotherKindOfRunHas_IsLeftToIt) {

@@ -362,6 +362,25 @@ TEST_F(WebhooksService, UserNameBehindABackslash_IsRefused) {
   EXPECT_THAT(error["detail"].get<std::string>(), testing::HasSubstr("backslash"));
 }
 
+TEST_F(WebhooksService, FilterByADetectorThatIsNotConfigured_IsRefused) {
+  WebhookReceiver receiver;
+  const auto asked_for = [&](const std::string& detector) {
+    return post("/v1/webhooks", json{{"url", receiver.url("/hook")}, {"filter", {{"detector", detector}}}}.dump());
+  };
+  const HttpAnswer refused = asked_for("false_sucess");
+  ASSERT_EQ(refused.status, 422) << refused.body;
+  EXPECT_EQ(json::parse(refused.body)["code"], "validation_failed");
+  const json error = json::parse(refused.body)["errors"][0];
+  EXPECT_EQ(error["pointer"], "/filter/detector");
+  EXPECT_EQ(error["code"], "unknown_detector");
+  EXPECT_EQ(error["detail"], "no detector \"false_sucess\" is configured; the nearest known one is false_success");
+  EXPECT_TRUE(get("/v1/webhooks")["items"].empty());
+  EXPECT_EQ(asked_for("false_success").status, 201);
+  const CommandResult command = service_.cli({"webhooks", "add", "--tenant", "acme", receiver.url("/hook"), "--detector", "false_sucess"});
+  EXPECT_EQ(command.exit_code, 1);
+  EXPECT_THAT(command.err, testing::HasSubstr("no detector \"false_sucess\" is configured"));
+}
+
 TEST_F(WebhooksService, Redirect_CountsAsAFailure) {
   WebhookReceiver inside;
   WebhookReceiver receiver([&](const ReceivedMessage&, std::size_t) { return Answer{307, "Location: " + inside.url("/secret") + "\r\n", {}}; });

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "store/write_queue.h"
@@ -15,6 +16,7 @@ class ForwardingQueue : public store::WriteQueue {
   bool submit(store::Write write, Done done, Permit permit = nullptr) override {
     return real_.submit(std::move(write), std::move(done), std::move(permit));
   }
+  std::string refuses_for() const override { return real_.refuses_for(); }
   void run_between(Job job) override { real_.run_between(std::move(job)); }
   void drain() override { real_.drain(); }
   Depth depth() const override { return real_.depth(); }

@@ -8,6 +8,7 @@
 
 #include "base/ascii.h"
 #include "base/digest.h"
+#include "base/json_members.h"
 #include "base/json_text.h"
 #include "intake/otlp/json_tree.h"
 #include "intake/otlp/messages.h"
@@ -160,6 +161,8 @@ class Extraction {
     if (kind_ == SpanKind::dropped) return std::nullopt;
     SpanFacts facts;
     facts.trace_id = span_.trace_id;
+    facts.span_id = span_.span_id;
+    facts.has_ended = span_.end_ns != 0;
     facts.is_root = is_root(span_);
     facts.json.reserve(kUsualFactsBytes);
     write(facts.json, facts.is_root);
@@ -548,6 +551,16 @@ class Extraction {
 
 bool is_root(const Span& span) {
   return span.parent_span_id.empty() || (span.flags & kParentIsRemote) == kParentIsRemote;
+}
+
+std::unordered_set<std::string> ended_spans(const std::vector<std::string>& spans) {
+  std::unordered_set<std::string> ended;
+  for (const std::string& json : spans) {
+    const auto members = cut_json_members(json);
+    const std::string end_ns = json_member_text(members, "endNs");
+    if (!end_ns.empty() && end_ns != "0") ended.insert(json_member_text(members, "spanId"));
+  }
+  return ended;
 }
 
 std::optional<SpanFacts> facts_of(const Span& span, const Origin& origin, const SpanMapping& mapping) {

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
+#include <vector>
 
 #include "intake/otlp/span.h"
 #include "model/otlp_mapping.h"
@@ -20,6 +22,8 @@ namespace runwarden::intake::otlp {
 //   from                                                               "stepName=gen_ai.tool.name inputSummary=...": the source of each
 struct SpanFacts {
   std::string trace_id;
+  std::string span_id;
+  bool has_ended = false;
   std::string version;   // identifies this version of the span: equal facts have equal texts
   bool is_root = false;  // no parent, or a parent in another process
   std::string json;
@@ -27,6 +31,9 @@ struct SpanFacts {
 
 // Empty for a span that the mapping drops. The span must not have a fault.
 std::optional<SpanFacts> facts_of(const Span& span, const Origin& origin, const model::SpanMapping& mapping);
+
+// The ids of those that have ended, of spans as stored (SpanFacts::json).
+std::unordered_set<std::string> ended_spans(const std::vector<std::string>& spans);
 
 // True if the span has no parent, or a parent in another process (SpanFlags in opentelemetry/proto/trace/v1/trace.proto).
 bool is_root(const Span& span);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "model/record_ids.h"
 #include "store/lmdb/answers.h"
 #include "store/lmdb/crash_marks.h"
 #include "store/lmdb/events.h"
@@ -373,6 +374,32 @@ std::optional<model::FailureRecord> LmdbEngine::find_failure(model::TenantId ten
   return reading([&](const Txn& txn) { return store::find_failure(txn, tables_, tenant, failure_id); });
 }
 
+// `read` gets the transaction and a key, and returns the record or nothing.
+template <class Read>
+auto LmdbEngine::read_each(std::span<const model::RecordKey> keys, Read read) {
+  return reading([&](const Txn& txn) {
+    std::vector<decltype(read(txn, keys.front()))> records(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) {
+      try {
+        records[i] = read(txn, keys[i]);
+      } catch (const StoreError& bad) {
+        report_unreadable(bad);
+      }
+    }
+    return records;
+  });
+}
+
+std::vector<std::optional<model::RunRecord>> LmdbEngine::runs_at(model::TenantId tenant, std::span<const model::RecordKey> keys) {
+  return read_each(keys, [&](const Txn& txn, const model::RecordKey& key) { return record_of(read_run(txn, tables_, tenant, key)); });
+}
+
+std::vector<std::optional<model::FailureRecord>> LmdbEngine::failures_at(model::TenantId tenant, std::span<const model::RecordKey> keys) {
+  return read_each(keys, [&](const Txn& txn, const model::RecordKey& key) {
+    return store::find_failure(txn, tables_, tenant, model::make_failure_id(key));
+  });
+}
+
 Page<model::RunRecord> LmdbEngine::runs(model::TenantId tenant, const RunQuery& query) {
   return naming_damage([&] { return list_runs({env_, tables_, settings_.listener.on_unreadable}, tenant, query); });
 }
@@ -414,17 +441,20 @@ std::vector<std::string> LmdbEngine::events(model::TenantId tenant, const model:
   return reading([&](const Txn& txn) { return read_events(events_of(txn, {tenant, run}, ~std::uint32_t{0}), from); });
 }
 
-std::optional<Claim> LmdbEngine::claim_of(const Txn& txn, const RunKey& place, model::Resolution resolution) {
+std::optional<Claim> LmdbEngine::claim_of(const Txn& txn, const RunKey& place, std::optional<model::Resolution> resolution) {
   const auto stored = read_run_head(txn, tables_, place.tenant, place.key);
   if (!stored || !stored->buffering) return std::nullopt;
   const Buffering& buffering = *stored->buffering;
+  const auto ends_for = buffering.ending ? buffering.ending : resolution;
+  if (!ends_for) return std::nullopt;
   Claim claim;
   claim.tenant = place.tenant;
   claim.run = place.key;
   claim.run_id = stored->run.run_id;
   claim.revision = stored->run.revision;
+  claim.previous = buffering.previous;
   claim.upto = buffering.ending ? buffering.cut : buffering.total;
-  claim.resolution = buffering.ending.value_or(resolution);
+  claim.resolution = *ends_for;
   claim.first_ms = buffering.first_ms;
   claim.source = stored->run.source;
   claim.root_arrived = stored->run.root_arrived;
@@ -452,13 +482,17 @@ std::vector<Claim> LmdbEngine::claim(const BufferRules& rules, std::size_t most,
   return claims;
 }
 
-std::optional<Claim> LmdbEngine::claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
+std::optional<Claim> LmdbEngine::claim_run(model::TenantId tenant, const model::RecordKey& run, std::optional<model::Resolution> resolution,
                                            std::int64_t lease_ms) {
   const RunKey place{tenant, run};
   const auto token = open_index_.claim_one(place, lease_ms, monotonic_ms());
   if (!token) return std::nullopt;
   auto claim = reading([&](const Txn& txn) { return claim_of(txn, place, resolution); });
-  if (claim) claim->token = *token;
+  if (claim) {
+    claim->token = *token;
+  } else {
+    open_index_.release(place, *token, monotonic_ms());
+  }
   return claim;
 }
 

@@ -55,6 +55,8 @@ class LmdbEngine final : public Store, private BatchWriter {
   std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) override;
   std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) override;
   std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) override;
+  std::vector<std::optional<model::RunRecord>> runs_at(model::TenantId tenant, std::span<const model::RecordKey> keys) override;
+  std::vector<std::optional<model::FailureRecord>> failures_at(model::TenantId tenant, std::span<const model::RecordKey> keys) override;
 
   Page<model::RunRecord> runs(model::TenantId tenant, const RunQuery& query) override;
   Page<model::FailureRecord> failures(model::TenantId tenant, const FailureQuery& query) override;
@@ -69,7 +71,7 @@ class LmdbEngine final : public Store, private BatchWriter {
 
   std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) override;
   std::vector<Claim> claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) override;
-  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
+  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, std::optional<model::Resolution> resolution,
                                  std::int64_t lease_ms) override;
   void release(const Claim& claim) override;
   std::vector<bool> renew(std::span<const Claim> claims, std::int64_t lease_ms) override;
@@ -128,10 +130,12 @@ class LmdbEngine final : public Store, private BatchWriter {
   WriteResult apply_one(WriteBatch& batch, const ReviewWrite& write);
   WriteResult apply_one(WriteBatch& batch, const OpinionWrite& write);
   void update_open_index(const std::vector<WriteBatch::OpenRunChange>& changes);
-  std::optional<Claim> claim_of(const Txn& txn, const RunKey& place, model::Resolution resolution);
+  std::optional<Claim> claim_of(const Txn& txn, const RunKey& place, std::optional<model::Resolution> resolution);
 
   template <class Use>
   auto reading(Use use) -> decltype(use(std::declval<const Txn&>()));
+  template <class Read>
+  auto read_each(std::span<const model::RecordKey> keys, Read read);
   template <class Use>
   auto writing(Use use) -> decltype(use(std::declval<WriteTxn&>()));
   void write_numbered(const std::function<void(WriteTxn&)>& work);

@@ -25,6 +25,20 @@ std::vector<model::Review> LmdbReviewStore::reviews_of_run(model::TenantId tenan
   return reading([&](const Txn& txn) { return store::reviews_of_run(txn, parts_.tables, tenant, run); });
 }
 
+std::vector<std::vector<model::Review>> LmdbReviewStore::reviews_of_runs(model::TenantId tenant, std::span<const model::RecordKey> runs) {
+  return reading([&](const Txn& txn) {
+    std::vector<std::vector<model::Review>> reviews(runs.size());
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      try {
+        reviews[i] = store::reviews_of_run(txn, parts_.tables, tenant, runs[i]);
+      } catch (const StoreError& bad) {
+        if (parts_.on_unreadable) parts_.on_unreadable(bad.what());
+      }
+    }
+    return reviews;
+  });
+}
+
 std::vector<model::Review> LmdbReviewStore::review_history(model::TenantId tenant, const model::RecordKey& run,
                                                            const std::string& failure_id, const Range& range) {
   return reading([&](const Txn& txn) {

@@ -2,13 +2,17 @@
 
 #include <fcntl.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <cstdio>
 #include <string_view>
 #include <utility>
 
 #include "base/open_fault.h"
+#include "store/lmdb/store.h"
 
 namespace runwarden::store {
 namespace {
@@ -55,6 +59,20 @@ Result<std::string> read_or_make_secret(const std::filesystem::path& path) {
   if (there->has_value()) return std::move(**there);
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) return fault_of(path, "replace", errno);
   return read_or_make_secret(path);
+}
+
+std::vector<std::string> exposed_secrets(const std::filesystem::path& folder) {
+  std::vector<std::string> warnings;
+  for (const char* name : {kCursorSecret, kSessionSecret, kLedgerKey, kPreviousLedgerKey, kNextLedgerKey}) {
+    const std::filesystem::path path = folder / name;
+    struct stat info {};
+    if (::stat(path.c_str(), &info) != 0 || (info.st_mode & (S_IRWXG | S_IRWXO)) == 0) continue;
+    std::array<char, 8> mode{};
+    std::snprintf(mode.data(), mode.size(), "%04o", static_cast<unsigned>(info.st_mode & 07777));
+    warnings.push_back("store.path: \"" + path.string() + "\" is a secret, and its mode " + mode.data() +
+                       " lets other users access it; run chmod 0600 on it");
+  }
+  return warnings;
 }
 
 }  // namespace runwarden::store

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 
@@ -13,5 +14,9 @@ namespace runwarden::store {
 Result<std::optional<std::string>> read_secret(const std::filesystem::path& path);
 // Recreates the file if a crash has truncated it.
 Result<std::string> read_or_make_secret(const std::filesystem::path& path);
+
+// A warning for each file of secrets in that folder, keys of ledgers included, that others than its owner may access: names the file, its
+// mode and the remedy. Empty: there is none, or no folder.
+std::vector<std::string> exposed_secrets(const std::filesystem::path& folder);
 
 }  // namespace runwarden::store

@@ -180,6 +180,22 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
   });
 }
 
+void remove_empty_store(const std::filesystem::path& folder) {
+  try {
+    LmdbEnv env({.folder = folder, .databases = kMostTables, .use = StoreUse::Kind::alone, .machine = {}});
+    Tables tables;
+    open_tables(env, tables);
+    {
+      const ReadTxn txn = env.read();
+      if (Cursor(txn, tables.tenants.handle).first()) return;
+    }
+    std::error_code ignored;
+    for (const char* name : {"data.mdb", "lock.mdb", "open.lock", kLedgerKey, kLedgerLast}) std::filesystem::remove(folder / name, ignored);
+  } catch (const std::exception&) {
+    // It stays.
+  }
+}
+
 Status try_lmdb(const std::filesystem::path& folder, StoreSettings::Ledger ledger) {
   return or_refusal(folder, [&]() -> Status {
     if (Status network = refuse_network(folder, statfs_type(folder)); !network.ok()) return network;

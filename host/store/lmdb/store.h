@@ -66,4 +66,8 @@ Result<std::unique_ptr<Store>> open_lmdb(const LmdbSettings& settings, const Clo
 // serving process; makes and changes no store.
 Status try_lmdb(const std::filesystem::path& folder, StoreSettings::Ledger ledger);
 
+// Removes the files of a store that knows no tenant, and so holds nothing. Does nothing if it knows one, another process has it open, or it
+// cannot be read.
+void remove_empty_store(const std::filesystem::path& folder);
+
 }  // namespace runwarden::store

@@ -239,6 +239,13 @@ bool Engine::submit(Write write, Done done, Permit permit) {
   return lane.submit(std::move(write), std::move(done), std::move(permit));
 }
 
+std::string Engine::refuses_for() const {
+  for (const auto& lane : lanes_) {
+    if (std::string why = lane->refuses_for(); !why.empty()) return why;
+  }
+  return {};
+}
+
 void Engine::run_between(Job job) {
   lanes_[jobs_++ % lanes_.size()]->run_between(std::move(job));
 }

@@ -38,6 +38,7 @@ class Engine final : public Store {
   ~Engine() override;
 
   bool submit(Write write, Done done, Permit permit = nullptr) override;
+  std::string refuses_for() const override;
   void run_between(Job job) override;
   void drain() override;
   Depth depth() const override;
@@ -49,6 +50,12 @@ class Engine final : public Store {
   std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision) override { return reads_.find_revision(tenant, run_id, revision); }
   std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key) override { return reads_.run_at(tenant, key); }
   std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id) override { return reads_.find_failure(tenant, failure_id); }
+  std::vector<std::optional<model::RunRecord>> runs_at(model::TenantId tenant, std::span<const model::RecordKey> keys) override {
+    return reads_.runs_at(tenant, keys);
+  }
+  std::vector<std::optional<model::FailureRecord>> failures_at(model::TenantId tenant, std::span<const model::RecordKey> keys) override {
+    return reads_.failures_at(tenant, keys);
+  }
   std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) override {
     return reads_.events(tenant, run, from);
   }
@@ -66,7 +73,10 @@ class Engine final : public Store {
   std::optional<model::RunRecord> canary() override { return reads_.canary(canary_); }
 
   std::vector<Claim> claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms) override { return open_runs_.claim(rules, most, lease_ms); }
-  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution, std::int64_t lease_ms) override { return open_runs_.claim_run(tenant, run, resolution, lease_ms); }
+  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, std::optional<model::Resolution> resolution,
+                                 std::int64_t lease_ms) override {
+    return open_runs_.claim_run(tenant, run, resolution, lease_ms);
+  }
   void release(const Claim& claim) override { open_runs_.release(claim); }
   std::vector<bool> renew(std::span<const Claim> claims, std::int64_t lease_ms) override { return open_runs_.renew(claims, lease_ms); }
   ClaimedRun fetch(const Claim& claim) override { return open_runs_.fetch(claim); }

@@ -67,6 +67,12 @@ bool Lane::submit(Write write, Done done, Permit permit) {
   return queue_->submit(std::move(write), std::move(done), std::move(permit));
 }
 
+std::string Lane::refuses_for() const {
+  if (!in_doubt_.load(std::memory_order_relaxed)) return {};
+  const MutexLock lock(refusal_mutex_);
+  return refusal_;
+}
+
 LaneCounts Lane::counts() const {
   const MutexLock lock(retries_mutex_);
   return {batches_, retries_, doubts_committed_, doubts_refused_, doubts_left_, connected_};
@@ -316,10 +322,14 @@ Lane::Attempt Lane::settled(const Batch& batch, const std::string& why, SteadyTi
 
 // Until the doubt is settled, nothing more is taken.
 void Lane::refuse_waiting(const std::string& why) {
-  in_doubt_ = true;
   WriteResult result;
   result.outcome = Outcome::away;
   result.detail = refusal_text(why);
+  {
+    const MutexLock lock(refusal_mutex_);
+    refusal_ = result.detail;
+  }
+  in_doubt_ = true;
   queue_->refuse_waiting(result);
 }
 

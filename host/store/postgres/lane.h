@@ -61,6 +61,7 @@ class Lane final : public WriteQueue, private BatchWriter {
 
   // Any thread. Also returns false while a commit has been in doubt for longer than callers should wait.
   bool submit(Write write, Done done, Permit permit = nullptr) override;
+  std::string refuses_for() const override;
   void run_between(Job job) override { queue_->run_between(std::move(job)); }
   void drain() override { queue_->drain(); }
   Depth depth() const override { return queue_->depth(); }
@@ -114,6 +115,8 @@ class Lane final : public WriteQueue, private BatchWriter {
   OpenRunHints hints_;
 
   std::atomic<bool> in_doubt_{false};
+  mutable Mutex refusal_mutex_;
+  std::string refusal_ RW_GUARDED_BY(refusal_mutex_);  // for clients, while in_doubt_
   std::atomic<std::uint64_t> batches_{0};
   mutable Mutex retries_mutex_;
   std::map<std::string, std::uint64_t> retries_ RW_GUARDED_BY(retries_mutex_);

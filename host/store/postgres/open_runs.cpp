@@ -40,6 +40,7 @@ const std::string kClaimDue =
 constexpr std::string_view kClaimOne =
     "UPDATE runwarden.open_run o SET token = o.token + 1 + o.token % 2, due_ms = $4 + $5"
     " WHERE o.tenant = $1 AND o.time_ms = $2 AND o.seq = $3 AND NOT (o.token % 2 = 1 AND o.due_ms > $4)"
+    " AND ($6 OR o.ending IS NOT NULL)"
     " RETURNING o.tenant, o.run_id, o.time_ms, o.seq, o.token, o.first_ms, o.last_ms, o.root_ms, o.awaits, o.body";
 const std::string kReschedule =
     "UPDATE runwarden.open_run o SET due_ms = " + due_by(1) + " WHERE o.token % 2 = 0 AND o.ending IS NULL AND o.due_ms > " + due_by(1);
@@ -208,6 +209,7 @@ Claim OpenRunClaims::claim_at(const Rows& rows, std::size_t row, const BufferRul
   if (!stored.buffering) throw BadValue("it is marked resolved");
   const Buffering& buffering = *stored.buffering;
   claim.revision = stored.run.revision;
+  claim.previous = buffering.previous;
   claim.upto = buffering.ending ? buffering.cut : buffering.total;
   claim.resolution = buffering.ending.value_or(ending_of(activity, rules));
   claim.first_ms = buffering.first_ms;
@@ -245,17 +247,17 @@ std::vector<Claim> OpenRunClaims::claim_due(const BufferRules& rules, std::size_
   return in_order;
 }
 
-std::optional<Claim> OpenRunClaims::claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
-                                              std::int64_t lease_ms) {
+std::optional<Claim> OpenRunClaims::claim_run(model::TenantId tenant, const model::RecordKey& run,
+                                              std::optional<model::Resolution> resolution, std::int64_t lease_ms) {
   const std::int64_t now_ms = time_.now_ms();
   const Rows rows = pool_.read([&](Connection& connection) {
-    return connection.query(kClaimOne, std::move(by_place(tenant, run).i64(now_ms).i64(lease_ms)));
+    return connection.query(kClaimOne, std::move(by_place(tenant, run).i64(now_ms).i64(lease_ms).boolean(resolution.has_value())));
   });
   if (rows.empty()) return std::nullopt;
   try {
     Claim claim = claim_at(rows, 0, rules_.now());
     const StoredRun stored = decode_run_head(place_key(tenant, run), rows.bytes(0, 9));
-    claim.resolution = stored.buffering->ending.value_or(resolution);
+    if (!stored.buffering->ending && resolution) claim.resolution = *resolution;
     note_lease(claim, now_ms + lease_ms);
     return claim;
   } catch (const BadValue& bad) {

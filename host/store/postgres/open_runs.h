@@ -87,7 +87,8 @@ class OpenRunClaims {
 
   // See EventBuffer.
   std::vector<Claim> claim(const BufferRules& rules, std::size_t most, std::int64_t lease_ms);
-  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution, std::int64_t lease_ms);
+  std::optional<Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, std::optional<model::Resolution> resolution,
+                                 std::int64_t lease_ms);
   void release(const Claim& claim);
   std::vector<bool> renew(std::span<const Claim> claims, std::int64_t lease_ms);
   ClaimedRun fetch(const Claim& claim);

@@ -60,6 +60,17 @@ constexpr std::string_view kWhichPolicies =
     "u.at_ms"
     " ORDER BY q.policy, q.time_ms DESC, q.seq DESC) p ORDER BY u.n, p.policy";
 
+// Those at the places of two arrays, $2 and $3; the first column is the position in them, from 1. OFFSET 0 has each looked for by its key,
+// and so in its partition alone.
+std::string at_places(const std::string& columns, const std::string& from, const std::string& alias) {
+  return "SELECT u.n, x.* FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY u(time_ms, seq, n) CROSS JOIN LATERAL (SELECT " +
+         columns + " FROM " + from + " WHERE " + alias + ".tenant = $1 AND " + alias + ".time_ms = u.time_ms AND " + alias +
+         ".seq = u.seq OFFSET 0) x";
+}
+const std::string kRunsAt = at_places("r.time_ms, r.seq, " + kBody + " AS value", "runwarden.run r", "r") + " WHERE x.value IS NOT NULL";
+const std::string kFailuresAt = at_places("f.shadow, f.body, v.time_ms AS v_time_ms, v.seq AS v_seq, v.body AS v_body",
+                                          "runwarden.failure f" + last_review_of_failure(), "f");
+
 const std::string kFindFailure = "SELECT f.shadow, f.body, v.time_ms, v.seq, v.body FROM runwarden.failure f" + last_review_of_failure() +
                                  " WHERE f.tenant = $1 AND f.time_ms = $2 AND f.seq = $3";
 
@@ -78,11 +89,34 @@ Params by_key(model::TenantId tenant, const model::RecordKey& key) {
   return std::move(Params().i32(static_cast<std::int32_t>(tenant)).i64(key.time_ms).i64(number_of(key.seq)));
 }
 
-// The run in the first row's first three columns.
+Params by_keys(model::TenantId tenant, std::span<const model::RecordKey> keys) {
+  std::vector<std::int64_t> times;
+  std::vector<std::int64_t> seqs;
+  for (const model::RecordKey& key : keys) {
+    times.push_back(key.time_ms);
+    seqs.push_back(number_of(key.seq));
+  }
+  return std::move(Params().i32(static_cast<std::int32_t>(tenant)).i64s(times).i64s(seqs));
+}
+
+// The run in three columns of a row: its place and value.
+model::RunRecord run_in(const Rows& rows, std::size_t row, int column, model::TenantId tenant) {
+  const KeyBytes key = place_key(tenant, record_key(rows, row, column));
+  return decoded("run", key, [&] { return std::move(decode_run(key, rows.bytes(row, column + 2)).run); });
+}
+
 std::optional<model::RunRecord> run_of(const Rows& rows, model::TenantId tenant) {
   if (rows.empty() || rows.is_null(0, 2)) return std::nullopt;
-  const KeyBytes key = place_key(tenant, record_key(rows, 0, 0));
-  return decoded("run", key, [&] { return std::move(decode_run(key, rows.bytes(0, 2)).run); });
+  return run_in(rows, 0, 0, tenant);
+}
+
+// The failure at that place in five columns of a row: whether it is shadow, its value, and its last review's place and value.
+model::FailureRecord failure_in(const Rows& rows, std::size_t row, int column, const RunKey& place) {
+  const KeyBytes key = place_key(place.tenant, place.key);
+  auto failure = decoded("failure", key, [&] { return decode_failure(key, rows.bytes(row, column + 1)); });
+  failure.shadow = rows.boolean(row, column);
+  read_review(rows, row, column + 2, place.tenant, failure);
+  return failure;
 }
 
 // The beginning of every list's condition: $1 tenant, $2 and $3 the range, $4 and $5 the place to continue after, $6 how many rows.
@@ -263,12 +297,37 @@ std::optional<model::FailureRecord> Reads::find_failure(model::TenantId tenant, 
     return connection.query(kFindFailure, by_key(tenant, *spelled));
   });
   if (rows.empty()) return std::nullopt;
-  const KeyBytes key = place_key(tenant, *spelled);
-  auto failure = decoded("failure", key, [&] { return decode_failure(key, rows.bytes(0, 1)); });
+  auto failure = failure_in(rows, 0, 0, {tenant, *spelled});
   if (failure.id != failure_id) return std::nullopt;
-  failure.shadow = rows.boolean(0, 0);
-  read_review(rows, 0, 2, tenant, failure);
   return failure;
+}
+
+// `read` makes a record of a row of at_places(), whose own columns begin with the second.
+template <class Read>
+auto Reads::read_each(const std::string& sql, model::TenantId tenant, std::span<const model::RecordKey> keys, Read read) {
+  std::vector<std::optional<decltype(read(std::declval<const Rows&>(), 0, keys.front()))>> records(keys.size());
+  if (keys.empty()) return records;
+  const Rows rows = pool_.read([&](Connection& connection) { return connection.query(sql, by_keys(tenant, keys)); });
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    const std::size_t i = static_cast<std::size_t>(rows.number(row, 0)) - 1;
+    try {
+      records[i] = read(rows, row, keys[i]);
+    } catch (const StoreError& bad) {
+      if (rules_.on_unreadable) rules_.on_unreadable(bad.what());
+    }
+  }
+  return records;
+}
+
+std::vector<std::optional<model::RunRecord>> Reads::runs_at(model::TenantId tenant, std::span<const model::RecordKey> keys) {
+  return read_each(kRunsAt, tenant, keys,
+                   [&](const Rows& rows, std::size_t row, const model::RecordKey&) { return run_in(rows, row, 1, tenant); });
+}
+
+std::vector<std::optional<model::FailureRecord>> Reads::failures_at(model::TenantId tenant, std::span<const model::RecordKey> keys) {
+  return read_each(kFailuresAt, tenant, keys, [&](const Rows& rows, std::size_t row, const model::RecordKey& key) {
+    return failure_in(rows, row, 1, {tenant, key});
+  });
 }
 
 std::vector<std::string> Reads::events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from) {

@@ -33,6 +33,8 @@ class Reads {
   std::optional<model::RunRecord> find_revision(model::TenantId tenant, std::string_view run_id, std::uint32_t revision);
   std::optional<model::RunRecord> run_at(model::TenantId tenant, const model::RecordKey& key);
   std::optional<model::FailureRecord> find_failure(model::TenantId tenant, std::string_view failure_id);
+  std::vector<std::optional<model::RunRecord>> runs_at(model::TenantId tenant, std::span<const model::RecordKey> keys);
+  std::vector<std::optional<model::FailureRecord>> failures_at(model::TenantId tenant, std::span<const model::RecordKey> keys);
   std::vector<std::string> events(model::TenantId tenant, const model::RecordKey& run, std::uint32_t from);
   std::optional<Replay> find_replay(model::TenantId tenant, const model::Digest& identity);
 
@@ -55,6 +57,9 @@ class Reads {
   std::optional<model::RunRecord> canary(std::string_view host);
 
  private:
+  template <class Read>
+  auto read_each(const std::string& sql, model::TenantId tenant, std::span<const model::RecordKey> keys, Read read);
+
   Pool& pool_;
   const DatabaseClock& clock_;
   const ReadRules rules_;

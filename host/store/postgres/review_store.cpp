@@ -13,6 +13,12 @@ namespace {
 constexpr const char* kOfRun = R"sql(
 SELECT DISTINCT ON (subject) time_ms, seq, body FROM runwarden.review WHERE tenant = $1 AND run_time_ms = $2 AND run_seq = $3
 ORDER BY subject, time_ms DESC, seq DESC)sql";
+// Of the runs at the places in two arrays; the first column is the position in them, from 1.
+constexpr const char* kOfRuns = R"sql(
+SELECT u.n, v.time_ms, v.seq, v.body FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY u(time_ms, seq, n)
+CROSS JOIN LATERAL (SELECT DISTINCT ON (w.subject) w.subject, w.time_ms, w.seq, w.body FROM runwarden.review w
+  WHERE w.tenant = $1 AND w.run_time_ms = u.time_ms AND w.run_seq = u.seq ORDER BY w.subject, w.time_ms DESC, w.seq DESC) v
+ORDER BY u.n, v.subject)sql";
 // $4 and $5 the range, $6 and $7 where to continue, $8 how many.
 constexpr const char* kHistoryOfRun = R"sql(
 SELECT time_ms, seq, body FROM runwarden.review WHERE tenant = $1 AND run_time_ms = $2 AND run_seq = $3 AND failure_ms IS NULL
@@ -51,6 +57,29 @@ std::vector<model::Review> PostgresReviewStore::reviews_of_run(model::TenantId t
   for (std::size_t row = 0; row < rows.size(); ++row) {
     model::Review last = review_at(rows, row, 0, tenant);
     if (last.verdict != model::ReviewVerdict::none) reviews.push_back(std::move(last));
+  }
+  return reviews;
+}
+
+std::vector<std::vector<model::Review>> PostgresReviewStore::reviews_of_runs(model::TenantId tenant,
+                                                                             std::span<const model::RecordKey> runs) {
+  std::vector<std::vector<model::Review>> reviews(runs.size());
+  if (runs.empty()) return reviews;
+  std::vector<std::int64_t> times;
+  std::vector<std::int64_t> seqs;
+  for (const model::RecordKey& run : runs) {
+    times.push_back(run.time_ms);
+    seqs.push_back(column(run.seq));
+  }
+  const Rows rows = pool_.read(
+      [&](Connection& connection) { return connection.query(kOfRuns, std::move(Params().i32(column(tenant)).i64s(times).i64s(seqs))); });
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    try {
+      model::Review last = review_at(rows, row, 1, tenant);
+      if (last.verdict != model::ReviewVerdict::none) reviews[static_cast<std::size_t>(rows.number(row, 0)) - 1].push_back(std::move(last));
+    } catch (const StoreError& bad) {
+      report(bad.what());
+    }
   }
   return reviews;
 }

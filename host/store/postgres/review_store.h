@@ -17,6 +17,7 @@ class PostgresReviewStore final : public ReviewStore {
   PostgresReviewStore(Pool& pool, OnUnreadable on_unreadable) : pool_(pool), on_unreadable_(std::move(on_unreadable)) {}
 
   std::vector<model::Review> reviews_of_run(model::TenantId tenant, const model::RecordKey& run) override;
+  std::vector<std::vector<model::Review>> reviews_of_runs(model::TenantId tenant, std::span<const model::RecordKey> runs) override;
   std::vector<model::Review> review_history(model::TenantId tenant, const model::RecordKey& run, const std::string& failure_id,
                                             const Range& range) override;
   std::vector<ReviewedVersion> review_counts(model::TenantId tenant, std::int64_t since_ms) override;

@@ -27,6 +27,28 @@ TEST(Check, WhenAllIsWell_PrintsTheTableOfDetectors) {
   EXPECT_FALSE(std::filesystem::exists(program.folder().path() / "data")) << "a check must not make a store";
 }
 
+TEST(Check, WhenSecretsAreOpenToOthers_WarnsWithTheirModeAndTheRemedy) {
+  const Program program;
+  const std::string config = write_config(program);
+  ASSERT_EQ(program.run({"keys", "create", "--tenant", "acme", "--config", config}).code, 0);
+  const std::filesystem::path data = program.folder().path() / "data";
+  for (const char* name : {"cursor.secret", "session.secret"}) {
+    program.folder().write(std::string("data/") + name, std::string(32, 's'));
+    std::filesystem::permissions(data / name, std::filesystem::perms(0600));
+  }
+  EXPECT_EQ(program.run({"check", "--config", config}).err, "");
+  std::filesystem::permissions(data / "session.secret", std::filesystem::perms(0604));
+  std::filesystem::permissions(data / "cursor.secret", std::filesystem::perms(0640));
+  const Ended ended = program.run({"check", "--config", config});
+  EXPECT_EQ(ended.code, 0);
+  const auto warning = [&](const std::string& name, const std::string& mode) {
+    return "\"" + (data / name).string() + "\" is a secret, and its mode " + mode + " lets other users access it; run chmod 0600 on it\n";
+  };
+  EXPECT_THAT(ended.err, HasSubstr(warning("session.secret", "0604")));
+  EXPECT_THAT(ended.err, HasSubstr(warning("cursor.secret", "0640")));
+  EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 2) << ended.err;
+}
+
 TEST(Check, WhenAFileIsWrong_ExitsWith1AndTellsEveryPlace) {
   const Program program;
   const std::string config = write_config(program, "limits:\n  burst: ten\n  x: 1\n");

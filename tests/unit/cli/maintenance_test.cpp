@@ -133,6 +133,28 @@ TEST_F(MaintenanceCommands, Export_OfATenantThatIsNotThere_LeavesNoFile) {
   EXPECT_FALSE(std::filesystem::exists(path("file.partial")));
 }
 
+TEST_F(MaintenanceCommands, ImportThatIsRefused_LeavesNoStore) {
+  make_store();
+  const std::string exported = run({"export", "--tenant", "acme"}).out;
+  const std::string cut_off = exported.substr(0, exported.find('\n') + 1);
+  const std::string elsewhere = path("elsewhere");
+  for (const std::string& input : {std::string("no export\n"), std::string(), cut_off}) {
+    const Ended refused = run({"import", "--data-dir", elsewhere}, input);
+    EXPECT_EQ(refused.code, 1) << input;
+    EXPECT_FALSE(std::filesystem::exists(elsewhere)) << input;
+    std::filesystem::create_directory(elsewhere);
+    EXPECT_EQ(run({"import", "--data-dir", elsewhere}, input).code, 1);
+    EXPECT_FALSE(std::filesystem::exists(elsewhere + "/data.mdb")) << "the folder was there; " << input;
+    EXPECT_EQ(run({"verify", "--data-dir", elsewhere}).code, 1) << "there is no store";
+    std::filesystem::remove_all(elsewhere);
+  }
+  EXPECT_EQ(run({"import"}, cut_off).code, 1);
+  EXPECT_EQ(run({"export", "--tenant", "acme"}).code, 0) << "a store that was there stays";
+  EXPECT_EQ(run({"import", "--data-dir", elsewhere}, exported).code, 0);
+  EXPECT_EQ(run({"import", "--data-dir", elsewhere}, cut_off).code, 1);
+  EXPECT_EQ(run({"export", "--tenant", "acme", "--data-dir", elsewhere}).code, 0);
+}
+
 TEST_F(MaintenanceCommands, Export_ToWhereNoFileCanBe_SaysWhy) {
   make_store();
   const Ended nowhere = run({"export", "--tenant", "acme", "--output", path("a/file")});

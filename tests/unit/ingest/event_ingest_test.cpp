@@ -26,6 +26,7 @@ namespace {
 
 using Kind = IngestAnswer::Kind;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // Does to the store what the test says before it asks it.
 class WatchedBuffer final : public store::EventBuffer {
@@ -35,7 +36,7 @@ class WatchedBuffer final : public store::EventBuffer {
   std::vector<store::Claim> claim(const store::BufferRules& rules, std::size_t most, std::int64_t lease_ms) override {
     return real_.claim(rules, most, lease_ms);
   }
-  std::optional<store::Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution,
+  std::optional<store::Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, std::optional<model::Resolution> resolution,
                                         std::int64_t lease_ms) override {
     if (before_claim) before_claim();
     return real_.claim_run(tenant, run, resolution, lease_ms);
@@ -138,6 +139,15 @@ class EventIngestTest : public ::testing::Test {
     auto claim = store_->claim_run(kAcme, buffered->run, *buffered->ends, kLeaseMs);
     if (!claim) throw std::runtime_error("there is nothing to claim");
     return std::move(*claim);
+  }
+  // Another host takes an event that does not end the run "r".
+  void append_by_another(const std::string& id) {
+    store::EventsWrite write;
+    write.tenant = kAcme;
+    write.key = {clock_.wall_ms(), store_->next_seq()};
+    write.run_id = "r";
+    write.events.push_back({id, event_of(id)});
+    test::commit(*store_, std::move(write));
   }
   void end(const store::Claim& claim) {
     std::promise<bool> ended;
@@ -350,6 +360,80 @@ TEST_F(EventIngestTest, LaterRevisionThatAnotherHostEndedWithTheseEvents_IsTheAn
   const IngestAnswer answer = post_final("b");
   EXPECT_EQ(answer.kind, Kind::replayed) << answer.body;
   EXPECT_THAT(answer.body, HasSubstr(R"("revision":2)"));
+}
+
+TEST_F(EventIngestTest, LaterRevisionThatAnotherHostEndedWithTheseEventsAndMore_IsTheAnswer) {
+  const store::Claim claim = claimed_by_another("a");
+  buffer_.before_claim = [&] {
+    append_by_another("c");
+    end(claim);
+    end(*store_->claim_run(kAcme, claim.run, std::nullopt, kLeaseMs));
+  };
+  const IngestAnswer answer = post_events(event_of("b"), model::Digest{1});
+  EXPECT_EQ(answer.kind, Kind::replayed) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("revision":2)"));
+  EXPECT_EQ(store_->find_run(kAcme, "r")->events, 3u);
+  buffer_.before_claim = nullptr;
+  EXPECT_EQ(post_events(event_of("b"), model::Digest{1}).body, answer.body);
+}
+
+TEST_F(EventIngestTest, EventsThatDoNotEndTheRunWhileAnotherHostHasItToEnd_AreOpenInTheNextRevision) {
+  store_->release(claimed_by_another("a"));  // the other host has not begun to end it
+  const std::string body = R"({"runId":"r","events":[)" + event_of("b") + "]}";
+  const IngestAnswer answer = post(body, model::Digest{1});
+  EXPECT_EQ(answer.kind, Kind::buffered) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"reopened","revision":2,"accepted":1,"bufferedEvents":1)"));
+  EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::open);
+  const IngestAnswer again = post(body, model::Digest{1});
+  EXPECT_EQ(again.kind, Kind::replayed);
+  EXPECT_EQ(again.body, answer.body);
+}
+
+TEST_F(EventIngestTest, EventsThatDoNotEndTheRunWhichAnotherHostIsEnding_AreOpenInTheNextRevision) {
+  const store::Claim claim = claimed_by_another("a");
+  int looks = 0;
+  buffer_.before_claim = [&] {
+    if (++looks == 2) end(claim);
+  };
+  const IngestAnswer answer = poke_until_answered(begin(R"({"runId":"r","events":[)" + event_of("b") + "]}", std::nullopt));
+  EXPECT_EQ(answer.kind, Kind::buffered) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"reopened","revision":2)"));
+  EXPECT_EQ(store_->find_run(kAcme, "r")->state, model::RunState::open) << "nobody said that it ends";
+}
+
+TEST_F(EventIngestTest, EventsThatDoNotEndTheRunWhichAnotherHostEnded_AreOpenEvenIfTheNextRevisionIsComplete) {
+  store_->release(claimed_by_another("a"));
+  buffer_.before_claim = [&] {
+    const auto run = store_->find_run(kAcme, "r")->key;
+    end(*store_->claim_run(kAcme, run, std::nullopt, kLeaseMs));
+    store_->release(claimed_by_another("c"));
+  };
+  const std::string body = R"({"runId":"r","events":[)" + event_of("b") + "]}";
+  const IngestAnswer answer = post(body, model::Digest{1});
+  EXPECT_EQ(answer.kind, Kind::buffered) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"reopened","revision":2)"));
+  buffer_.before_claim = nullptr;
+  EXPECT_EQ(post(body, model::Digest{1}).body, answer.body);
+}
+
+TEST_F(EventIngestTest, FinalEventsSentAgainWhileTheirRunIsEnded_DoNotEndTheNextRevision) {
+  store_->release(claimed_by_another("a"));
+  append_by_another("b");
+  const IngestAnswer answer = post_final("a");
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"resolved")"));
+  EXPECT_THAT(answer.body, Not(HasSubstr("revision"))) << "the first";
+  const auto run = store_->find_run(kAcme, "r");
+  EXPECT_EQ(run->state, model::RunState::open);
+  EXPECT_EQ(run->revision, 2u);
+}
+
+// Some of them are in it, so the run has resolved with this request.
+TEST_F(EventIngestTest, EventsBeyondTheMost_AreAnsweredWithTheRevisionThatTheyFilled) {
+  const IngestAnswer answer =
+      post(R"({"runId":"r","events":[)" + event_of("a") + "," + event_of("b") + "," + event_of("c") + "]}", std::nullopt);
+  EXPECT_EQ(answer.kind, Kind::created) << answer.body;
+  EXPECT_THAT(answer.body, HasSubstr(R"("state":"resolved")"));
+  EXPECT_THAT(answer.body, Not(HasSubstr("revision"))) << "the first";
 }
 
 }  // namespace

@@ -64,7 +64,8 @@ class AwayBuffer final : public store::EventBuffer {
     if (away) throw store::StoreAway("the database cannot be reached");
     return real_.claim(rules, most, lease_ms);
   }
-  std::optional<store::Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, model::Resolution resolution, std::int64_t lease_ms) override {
+  std::optional<store::Claim> claim_run(model::TenantId tenant, const model::RecordKey& run, std::optional<model::Resolution> resolution,
+                                        std::int64_t lease_ms) override {
     return real_.claim_run(tenant, run, resolution, lease_ms);
   }
   void release(const store::Claim& claim) override { real_.release(claim); }

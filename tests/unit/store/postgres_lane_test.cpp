@@ -649,9 +649,11 @@ TEST_F(PostgresSilenceTest, WritesBehindACommitThatTheDatabaseDoesNotAnswer_AreR
   ASSERT_EQ(waiting.wait_for(kSoon), std::future_status::ready);
   EXPECT_EQ(waiting.get().outcome, Outcome::away);
   EXPECT_EQ(one->commit(sample_run(kTenant, one->new_key(), "third")).outcome, Outcome::away);
+  EXPECT_THAT(one->lane().refuses_for(), HasSubstr("the database")) << "what does not take the next write is no full queue";
   EXPECT_NE(committing.wait_for(std::chrono::seconds(0)), std::future_status::ready);
   answer();
   EXPECT_EQ(committing.get().outcome, Outcome::stored);
+  EXPECT_EQ(one->lane().refuses_for(), "");
   EXPECT_EQ(one->lane().counts().doubts_committed, 1u);
   one->set_away(false);
   EXPECT_EQ(one->commit(sample_run(kTenant, one->new_key(), "fourth")).outcome, Outcome::stored);

@@ -351,6 +351,42 @@ TEST_P(ReadingContract, Failure_IsFoundByItsIdAndLeadsToItsRun) {
   EXPECT_FALSE(store_->find_failure(kTenant, "fail_nonsense"));
 }
 
+TEST_P(ReadingContract, RecordsAtKeys_ComeInTheOrderOfTheKeysWithGapsForWhatIsNotThere) {
+  const RunWrite first = failing_run(1000, "a", "false_success", 95, "f");
+  RunWrite second = failing_run(90'000'000'000, "b", "schema_ghost", 60, "g");  // of another day
+  second.failures[0].shadow = true;
+  const RunWrite foreign = run_at_time(3000, "foreign", kOther);
+  EventsWrite open;
+  open.tenant = kTenant;
+  open.key = {4000, store_->next_seq()};
+  open.run_id = "open";
+  open.events.push_back({{}, "{}", {}});
+  for (const RunWrite& write : {first, second, foreign}) ASSERT_EQ(commit(write).outcome, Outcome::stored);
+  ASSERT_EQ(commit(open).outcome, Outcome::stored);
+
+  const std::vector<model::RecordKey> keys{second.run.key, foreign.run.key, {1000, 77}, first.run.key, open.key, second.run.key};
+  const auto runs = store_->runs_at(kTenant, keys);
+  ASSERT_THAT(runs, SizeIs(keys.size()));
+  EXPECT_EQ(runs[0]->run_id, "b");
+  EXPECT_EQ(runs[0]->document, store_->run_at(kTenant, second.run.key)->document);
+  EXPECT_FALSE(runs[1]) << "another tenant's";
+  EXPECT_FALSE(runs[2]);
+  EXPECT_EQ(runs[3]->run_id, "a");
+  EXPECT_EQ(runs[4]->state, model::RunState::open);
+  EXPECT_EQ(runs[5]->run_id, "b");
+  EXPECT_THAT(store_->runs_at(kTenant, {}), IsEmpty());
+
+  const std::vector<model::RecordKey> places{second.failures[0].key, first.run.key, first.failures[0].key};
+  const auto failures = store_->failures_at(kTenant, places);
+  ASSERT_THAT(failures, SizeIs(places.size()));
+  EXPECT_EQ(failures[0]->id, second.failures[0].id);
+  EXPECT_TRUE(failures[0]->shadow);
+  EXPECT_FALSE(failures[1]);
+  EXPECT_EQ(failures[2]->json, first.failures[0].json);
+  EXPECT_FALSE(failures[2]->shadow);
+  EXPECT_FALSE(store_->failures_at(kOther, places)[2]);
+}
+
 TEST_P(ReadingContract, FingerprintStats_TellCountFirstAndLast) {
   EXPECT_EQ(store_->fingerprint_stats(kTenant, "f").failures, 0u);
   for (const int time_ms : {3000, 1000, 2000}) commit(failing_run(time_ms, std::to_string(time_ms), "false_success", 95, "f"));

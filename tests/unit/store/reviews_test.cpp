@@ -466,6 +466,13 @@ TEST_P(Reviews, RunIsReviewedByDetector) {
   clock_.advance_ms(1000);
   say("false_success", ReviewVerdict::clean);
   EXPECT_THAT(store_->reviews().reviews_of_run(kTenant, key), SizeIs(2));
+  const model::RecordKey without = run({});
+  const auto of_both = store_->reviews().reviews_of_runs(kTenant, std::vector{without, key});
+  ASSERT_THAT(of_both, SizeIs(2));
+  EXPECT_THAT(of_both[0], IsEmpty());
+  ASSERT_THAT(of_both[1], SizeIs(2));
+  EXPECT_EQ(of_both[1][0].document, store_->reviews().reviews_of_run(kTenant, key)[0].document);
+  EXPECT_THAT(store_->reviews().reviews_of_runs(kOther, std::vector{key}).at(0), IsEmpty());
   const auto history = store_->reviews().review_history(kTenant, key, {}, {});
   ASSERT_THAT(history, SizeIs(3));
   EXPECT_EQ(history[0].detector_key, "false_success");

@@ -203,6 +203,28 @@ TEST_P(StreamingContract, ReleasedClaim_EndsNothing) {
   EXPECT_TRUE(store_->claim_run(kTenant, run, Resolution::idle, kLeaseMs));
 }
 
+TEST_P(StreamingContract, ClaimWithoutAReason_IsOfCompleteRunsOnly) {
+  const auto run = commit(events("r", {"a"})).buffered->run;
+  EXPECT_FALSE(store_->claim_run(kTenant, run, std::nullopt, kLeaseMs));
+  EXPECT_TRUE(store_->claim_run(kTenant, run, Resolution::idle, kLeaseMs)) << "nobody holds it";
+  const auto complete = store_->claim_run(kTenant, commit(final_events("s", {"b"})).buffered->run, std::nullopt, kLeaseMs);
+  ASSERT_TRUE(complete);
+  EXPECT_EQ(complete->resolution, Resolution::final);
+}
+
+TEST_P(StreamingContract, ClaimOfALaterRevision_KnowsWhereItBegan) {
+  const Claim first = claimed(*commit(final_events("r", {"a"})).buffered);
+  EXPECT_EQ(first.previous, 0u);
+  EXPECT_TRUE(store_->run_head(kTenant, "r", std::nullopt)->buffer->complete);
+  commit(events("r", {"b"}));
+  ASSERT_EQ(commit(ending(first)).outcome, Outcome::stored);
+  EXPECT_FALSE(store_->run_head(kTenant, "r", std::nullopt)->buffer->complete);
+  const auto second = store_->claim_run(kTenant, first.run, Resolution::idle, kLeaseMs);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->previous, 1u);
+  EXPECT_EQ(second->upto, 2u);
+}
+
 TEST_P(StreamingContract, RenewedClaim_KeepsOthersAwayForAnotherLease) {
   const auto run = commit(events("r", {"a"})).buffered->run;
   const std::vector<Claim> lost{claimed(*commit(final_events("s", {"b"})).buffered),

@@ -10,7 +10,7 @@ using model::MessageType;
 using ::testing::ElementsAre;
 
 Result<model::Endpoint> read(const std::string& body) {
-  return read_endpoint_request(body, *http_client::AddressRules::make({}, false));
+  return read_endpoint_request(body, *http_client::AddressRules::make({}, false), {"false_success", "schema_ghost"});
 }
 std::vector<std::string> faults(const std::string& body) {
   std::vector<std::string> pointers;
@@ -31,6 +31,19 @@ TEST(EndpointRequest, TakesEveryMember) {
   EXPECT_EQ(endpoint->filter.severity, model::Severity::high);
   EXPECT_EQ(endpoint->form, model::MessageTemplate::slack);
   EXPECT_EQ(endpoint->description, "ops");
+}
+
+TEST(EndpointRequest, ADetectorThatIsNotConfigured_IsRefusedWithTheKnownOnes) {
+  const auto misspelt = read(R"({"url": "https://x.example/", "filter": {"detector": "false_sucess"}})");
+  ASSERT_FALSE(misspelt.ok());
+  ASSERT_EQ(misspelt.error().faults.size(), 1u);
+  EXPECT_EQ(misspelt.error().faults[0].pointer, "/filter/detector");
+  EXPECT_EQ(misspelt.error().faults[0].code, "unknown_detector");
+  EXPECT_EQ(misspelt.error().faults[0].detail, "no detector \"false_sucess\" is configured; the nearest known one is false_success");
+  const auto other = read(R"({"url": "https://x.example/", "filter": {"detector": "pii"}})");
+  ASSERT_FALSE(other.ok());
+  EXPECT_EQ(other.error().faults.at(0).detail, "no detector \"pii\" is configured; the known ones are false_success, schema_ghost");
+  EXPECT_TRUE(read(R"({"url": "https://x.example/", "filter": {"detector": ""}})").ok()) << "any";
 }
 
 TEST(EndpointRequest, AUrlIsEnough_NullIsAbsent) {
