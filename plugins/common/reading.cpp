@@ -7,6 +7,7 @@
 
 #include "common/json_scan.h"
 #include "common/nonfactual.h"
+#include "common/reading_memo.h"
 #include "common/vocabulary.h"
 #include "common/words.h"
 #include "text/fold.h"
@@ -796,17 +797,32 @@ std::string_view prose_of(std::string_view message, std::string& buffer) {
   return prose_of(message, buffer, has_code);
 }
 
-std::uint8_t language_of(std::string_view text, const Lexicon& lexicon) {
-  constexpr std::size_t kEnough = 1024;
-  if (lexicon.language_count < 2) return kAnyLanguage;
+namespace {
+
+std::uint8_t find_language(std::string_view text, const Lexicon& lexicon) {
   std::string folded;
-  fold(cut(text, kEnough), folded);
+  fold(text, folded);
   std::vector<ReadWord> words;
   WordCursor cursor(folded);
   for (RawWord raw; cursor.next(raw);) {
     if (const auto* entry = lexicon.find(raw.text); entry != nullptr) words.push_back({raw.text, entry});
   }
   return language_by(lexicon, words);
+}
+
+}  // namespace
+
+std::uint8_t language_of(std::string_view text, const Lexicon& lexicon) {
+  constexpr std::size_t kEnough = 1024;
+  if (lexicon.language_count < 2) return kAnyLanguage;
+  text = cut(text, kEnough);
+  auto* const memo = ReadingMemo::current();
+  if (memo == nullptr) return find_language(text, lexicon);
+  const ReadingMemo::Key key(text, lexicon);
+  if (const auto* known = memo->find_language(key); known != nullptr) return *known;
+  const auto language = find_language(text, lexicon);
+  memo->add_language(key, language);
+  return language;
 }
 
 std::uint8_t TextLanguage::get() {
@@ -816,16 +832,6 @@ std::uint8_t TextLanguage::get() {
 
 std::uint8_t TextLanguage::of_part(std::string_view part) {
   return language_ || part.size() < text_.size() ? get() : kAnyLanguage;
-}
-
-void read(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
-  constexpr std::size_t kLongestKept = 64 * 1024;
-  if (!out.source.empty() && out.lexicon == &lexicon && out.source_language == language && out.source == text) return;
-  read_words(text, lexicon, out, language);
-  read_meaning(lexicon, out);
-  if (text.size() > kLongestKept) return;
-  out.source = text;
-  out.source_language = language;
 }
 
 namespace {
@@ -864,11 +870,13 @@ std::string_view with_joined_dates(std::string_view text, const Lexicon& lexicon
 
 }  // namespace
 
-void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+namespace {
+
+/// True when nothing was left out of the text.
+bool read_words_anew(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
   std::string prose, dated;
-  out.source.clear();
   out.has_code = false;
-  text = prose_of(text, prose, out.has_code);
+  const auto told = prose_of(text, prose, out.has_code);
   out.words.clear();
   out.sentences.clear();
   out.claims.clear();
@@ -876,8 +884,49 @@ void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std
   out.cues = 0;
   out.denies = false;
   out.lexicon = &lexicon;
-  fold(with_joined_dates(text, lexicon, dated), out.folded, out.stressed);
+  const auto joined = with_joined_dates(told, lexicon, dated);
+  fold(joined, out.folded, out.stressed);
   split(lexicon, out, language);
+  return joined.data() == text.data() && joined.size() == text.size();
+}
+
+void read_anew(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+  auto* const memo = ReadingMemo::current();
+  if (memo == nullptr) {
+    (void)read_words_anew(text, lexicon, out, language);
+    read_meaning(lexicon, out);
+    return;
+  }
+  const ReadingMemo::Key key(text, lexicon);
+  if (memo->find(key, ReadingMemo::Kind::kMeaning, language, out)) return;
+  const bool whole = !memo->find(key, ReadingMemo::Kind::kWords, language, out) && read_words_anew(text, lexicon, out, language);
+  read_meaning(lexicon, out);
+  memo->add(key, ReadingMemo::Kind::kMeaning, language, out, whole);
+}
+
+}  // namespace
+
+void read(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+  constexpr std::size_t kLongestKept = 64 * 1024;
+  if (!out.source.empty() && out.lexicon == &lexicon && out.source_language == language && out.source == text) return;
+  out.source.clear();
+  read_anew(text, lexicon, out, language);
+  if (text.size() > kLongestKept) return;
+  out.source = text;
+  out.source_language = language;
+}
+
+void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+  out.source.clear();
+  auto* const memo = ReadingMemo::current();
+  if (memo == nullptr) {
+    (void)read_words_anew(text, lexicon, out, language);
+    return;
+  }
+  const ReadingMemo::Key key(text, lexicon);
+  if (memo->find(key, ReadingMemo::Kind::kWords, language, out)) return;
+  const bool whole = read_words_anew(text, lexicon, out, language);
+  memo->add(key, ReadingMemo::Kind::kWords, language, out, whole);
 }
 
 namespace {
