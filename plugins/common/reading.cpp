@@ -204,12 +204,21 @@ bool begins_sentence(const Reading& out, std::uint32_t begin, std::uint32_t at) 
 }
 
 void split(const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+  constexpr std::size_t kAhead = 12;  // words
   WordCursor cursor(out.folded, &lexicon.abbreviations);
   RawWord raw;
+  std::size_t found = 0;
+  const auto look_up = [&] {
+    auto& word = out.words[found++];
+    word.entry = lexicon.find(word.text);
+    if (word.entry != nullptr) word.cues = word.entry->cues;
+  };
   while (cursor.next(raw)) {
-    const auto* entry = lexicon.find(raw.text);
-    out.words.push_back({raw.text, entry, entry != nullptr ? entry->cues : 0, raw.before, raw.sentence_end, raw.shortened});
+    lexicon.prefetch(raw.text);
+    out.words.push_back({raw.text, nullptr, 0, raw.before, raw.sentence_end, raw.shortened});
+    if (out.words.size() > kAhead) look_up();
   }
+  while (found < out.words.size()) look_up();
   out.language = language == kAnyLanguage ? language_by(lexicon, out.words) : language;
   if (out.language != kAnyLanguage) keep_language(out);
   mark_months(out);
@@ -245,7 +254,7 @@ void mark_phrases(const Lexicon& lexicon, Reading& out, const Sentence& sentence
   for (auto i = sentence.begin; i < sentence.end; ++i) {
     const auto* entry = out.words[i].entry;
     if (entry == nullptr) continue;
-    if (entry->phrases.empty() || i + 1 == sentence.end) continue;
+    if (!entry->begins_phrases || i + 1 == sentence.end) continue;
     const char second = out.words[i + 1].text[0];
     for (const auto begins : entry->phrases) {
       if (begins.second != second) continue;
@@ -967,6 +976,7 @@ bool often_marked(std::string_view text) {
   constexpr std::size_t kFewest = 8;      // fewer words are no evidence
   constexpr char kSign = '\xE2';          // begins currency signs, dashes and quotes in UTF-8, but no letter with a diacritic
   constexpr unsigned char kFirst = 0xC4;  // begins the first letter that none of the three has
+  if (find_in_blocks(text, 0, [](const Simd16& block) { return block.wide(); }) == text.size()) return false;
   std::size_t words = 0;
   std::size_t marked = 0;
   for_each_word(text, [&](std::string_view word) {

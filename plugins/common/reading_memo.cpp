@@ -11,19 +11,19 @@ thread_local ReadingMemo* in_use = nullptr;
 
 /// Appends to a list, and says where.
 template <class Item, class Range>
-void append(const std::vector<Item>& from, std::vector<Item>& to, Range& range) {
+void add_items(const std::vector<Item>& from, std::vector<Item>& to, Range& range) {
   range.begin = static_cast<std::uint32_t>(to.size());
   to.insert(to.end(), from.begin(), from.end());
   range.end = static_cast<std::uint32_t>(to.size());
 }
 
 template <class Item, class Range>
-void copy(const std::vector<Item>& from, const Range& range, std::vector<Item>& to) {
+void take_items(const std::vector<Item>& from, const Range& range, std::vector<Item>& to) {
   to.assign(from.begin() + range.begin, from.begin() + range.end);
 }
 
 /// Makes words that view one text view an equal one.
-void view(std::vector<ReadWord>::iterator word, std::vector<ReadWord>::iterator end, const char* from, const char* to) {
+void move_views(std::vector<ReadWord>::iterator word, std::vector<ReadWord>::iterator end, const char* from, const char* to) {
   for (; word != end; ++word) word->text = {to + (word->text.data() - from), word->text.size()};
 }
 
@@ -82,12 +82,12 @@ bool ReadingMemo::find(const Key& key, Kind kind, std::uint8_t language, Reading
   });
   if (text == nullptr) return false;
   out.folded.assign(text->folded);
-  copy(words_, text->words, out.words);
-  view(out.words.begin(), out.words.end(), text->folded.data(), out.folded.data());
-  copy(sentences_, text->sentences, out.sentences);
-  copy(claims_, text->claims, out.claims);
-  copy(results_, text->results, out.results);
-  copy(stressed_, text->stressed, out.stressed);
+  take_items(words_, text->words, out.words);
+  move_views(out.words.begin(), out.words.end(), text->folded.data(), out.folded.data());
+  take_items(sentences_, text->sentences, out.sentences);
+  take_items(claims_, text->claims, out.claims);
+  take_items(results_, text->results, out.results);
+  take_items(stressed_, text->stressed, out.stressed);
   out.cues = text->cues;
   out.denies = text->denies;
   out.lexicon = text->lexicon;
@@ -102,12 +102,12 @@ void ReadingMemo::add(const Key& key, Kind kind, std::uint8_t language, const Re
               reading.folded}))
     return;
   auto& text = texts_.back();
-  append(reading.words, words_, text.words);
-  view(words_.begin() + text.words.begin, words_.end(), reading.folded.data(), text.folded.data());
-  append(reading.sentences, sentences_, text.sentences);
-  append(reading.claims, claims_, text.claims);
-  append(reading.results, results_, text.results);
-  append(reading.stressed, stressed_, text.stressed);
+  add_items(reading.words, words_, text.words);
+  move_views(words_.begin() + text.words.begin, words_.end(), reading.folded.data(), text.folded.data());
+  add_items(reading.sentences, sentences_, text.sentences);
+  add_items(reading.claims, claims_, text.claims);
+  add_items(reading.results, results_, text.results);
+  add_items(reading.stressed, stressed_, text.stressed);
 }
 
 const std::uint8_t* ReadingMemo::find_language(const Key& key) const {
