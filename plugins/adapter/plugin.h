@@ -10,6 +10,7 @@
 
 #include "common/call_names.h"
 #include "common/explanation_recorder.h"
+#include "common/reading_memo.h"
 #include "common/run_view.h"
 #include "common/settings.h"
 #include "common/verdict.h"
@@ -35,6 +36,7 @@ class Plugin : public rw::Detector {
 
   void evaluate(const rw::Run& run, rw::Call& call) override {
     take_in(run);
+    const ReadingMemo::Scope readings(readings_);
     ExplanationRecorder explanation(names_);
     view_.explanation = call.explains() ? &explanation : nullptr;
     call.stop_point();
@@ -146,6 +148,7 @@ class Plugin : public rw::Detector {
   std::unique_ptr<D> detector_;
   CallNames names_;  // by which calls are read before the detector sees them
   RunView view_;
+  ReadingMemo readings_;
 };
 
 }  // namespace runwarden::plugins

@@ -49,7 +49,7 @@ std::uint32_t Lexicon::Key::hash() const {
 }
 
 void Lexicon::place(std::size_t index) {
-  const auto hash = keys_[index].hash();
+  const auto hash = key_of(entries_[index].word).hash();
   auto slot = hash & (table_.size() - 1);
   while (table_[slot].entry != 0) slot = (slot + 1) & (table_.size() - 1);
   table_[slot].entry = static_cast<std::uint32_t>(index + 1) & kMostWords;
@@ -63,14 +63,12 @@ WordEntry& Lexicon::entry(std::string_view folded) {
   if ((entries_.size() + 1) * 2 > table_.size()) {
     constexpr std::size_t kFirst = 1u << 14;  // the shipped languages have some 10,000 words, and moving them costs more than room for them
     entries_.reserve(kFirst);
-    keys_.reserve(kFirst);
     table_.assign(std::bit_ceil(std::max(kFirst, entries_.size() * 2) * 2), {});
     for (std::size_t i = 0; i < entries_.size(); ++i) place(i);
   }
   if (entries_.size() == kMostWords) throw std::length_error("the vocabularies have more than 1,048,575 words; remove some");
   entries_.emplace_back();
   entries_.back().word = folded;
-  keys_.push_back(key_of(folded));
   place(entries_.size() - 1);
   return entries_.back();
 }
@@ -124,8 +122,11 @@ Phrase& Lexicon::phrase_of(std::vector<std::string> words, std::size_t language)
     if (phrases_[begins.phrase].words == words) return phrases_[begins.phrase];
   }
   const WordEntry::Begins begins{static_cast<std::uint32_t>(phrases_.size()), words[1][0]};
-  first.phrases.push_back(begins);
-  if (sense != nullptr) sense->phrases.push_back(begins);
+  for (auto* word : {&first, sense}) {
+    if (word == nullptr) continue;
+    word->phrases.push_back(begins);
+    word->begins_phrases = true;
+  }
   return phrases_.emplace_back(Phrase{std::move(words), 0, language, {}});
 }
 
@@ -244,7 +245,7 @@ void Lexicon::freeze() {
 
 const WordEntry* Lexicon::sense(const WordEntry& entry, std::uint8_t language) {
   if ((entry.languages >> language & 1) == 0) return nullptr;
-  if (entry.senses.empty()) return &entry;
+  if (std::has_single_bit(entry.languages)) return &entry;
   const auto of_language = [&](const WordEntry& sense) { return sense.language == language; };
   return &*std::find_if(entry.senses.begin(), entry.senses.end(), of_language);
 }
@@ -255,11 +256,16 @@ const WordEntry* Lexicon::find(std::string_view word) const {
   const auto key = key_of(word);
   const auto hash = key.hash();
   for (auto slot = hash & (table_.size() - 1); table_[slot].entry != 0; slot = (slot + 1) & (table_.size() - 1)) {
-    if (table_[slot].sign != sign_of(hash) || keys_[table_[slot].entry - 1] != key) continue;
+    if (table_[slot].sign != sign_of(hash)) continue;
     const auto& candidate = entries_[table_[slot].entry - 1];
+    if (key_of(candidate.word) != key) continue;
     if (word.size() <= kWholeKey || candidate.word == word) return &candidate;
   }
   return nullptr;
+}
+
+void Lexicon::prefetch(std::string_view word) const {
+  if (!table_.empty()) __builtin_prefetch(&table_[key_of(word).hash() & (table_.size() - 1)]);
 }
 
 std::uint16_t Lexicon::verb_named(std::string_view lemma) const {

@@ -7,6 +7,7 @@
 
 #include "common/json_scan.h"
 #include "common/nonfactual.h"
+#include "common/reading_memo.h"
 #include "common/vocabulary.h"
 #include "common/words.h"
 #include "text/fold.h"
@@ -203,12 +204,21 @@ bool begins_sentence(const Reading& out, std::uint32_t begin, std::uint32_t at) 
 }
 
 void split(const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+  constexpr std::size_t kAhead = 12;  // words
   WordCursor cursor(out.folded, &lexicon.abbreviations);
   RawWord raw;
+  std::size_t found = 0;
+  const auto look_up = [&] {
+    auto& word = out.words[found++];
+    word.entry = lexicon.find(word.text);
+    if (word.entry != nullptr) word.cues = word.entry->cues;
+  };
   while (cursor.next(raw)) {
-    const auto* entry = lexicon.find(raw.text);
-    out.words.push_back({raw.text, entry, entry != nullptr ? entry->cues : 0, raw.before, raw.sentence_end, raw.shortened});
+    lexicon.prefetch(raw.text);
+    out.words.push_back({raw.text, nullptr, 0, raw.before, raw.sentence_end, raw.shortened});
+    if (out.words.size() > kAhead) look_up();
   }
+  while (found < out.words.size()) look_up();
   out.language = language == kAnyLanguage ? language_by(lexicon, out.words) : language;
   if (out.language != kAnyLanguage) keep_language(out);
   mark_months(out);
@@ -244,7 +254,7 @@ void mark_phrases(const Lexicon& lexicon, Reading& out, const Sentence& sentence
   for (auto i = sentence.begin; i < sentence.end; ++i) {
     const auto* entry = out.words[i].entry;
     if (entry == nullptr) continue;
-    if (entry->phrases.empty() || i + 1 == sentence.end) continue;
+    if (!entry->begins_phrases || i + 1 == sentence.end) continue;
     const char second = out.words[i + 1].text[0];
     for (const auto begins : entry->phrases) {
       if (begins.second != second) continue;
@@ -796,17 +806,32 @@ std::string_view prose_of(std::string_view message, std::string& buffer) {
   return prose_of(message, buffer, has_code);
 }
 
-std::uint8_t language_of(std::string_view text, const Lexicon& lexicon) {
-  constexpr std::size_t kEnough = 1024;
-  if (lexicon.language_count < 2) return kAnyLanguage;
+namespace {
+
+std::uint8_t find_language(std::string_view text, const Lexicon& lexicon) {
   std::string folded;
-  fold(cut(text, kEnough), folded);
+  fold(text, folded);
   std::vector<ReadWord> words;
   WordCursor cursor(folded);
   for (RawWord raw; cursor.next(raw);) {
     if (const auto* entry = lexicon.find(raw.text); entry != nullptr) words.push_back({raw.text, entry});
   }
   return language_by(lexicon, words);
+}
+
+}  // namespace
+
+std::uint8_t language_of(std::string_view text, const Lexicon& lexicon) {
+  constexpr std::size_t kEnough = 1024;
+  if (lexicon.language_count < 2) return kAnyLanguage;
+  text = cut(text, kEnough);
+  auto* const memo = ReadingMemo::current();
+  if (memo == nullptr) return find_language(text, lexicon);
+  const ReadingMemo::Key key(text, lexicon);
+  if (const auto* known = memo->find_language(key); known != nullptr) return *known;
+  const auto language = find_language(text, lexicon);
+  memo->add_language(key, language);
+  return language;
 }
 
 std::uint8_t TextLanguage::get() {
@@ -816,16 +841,6 @@ std::uint8_t TextLanguage::get() {
 
 std::uint8_t TextLanguage::of_part(std::string_view part) {
   return language_ || part.size() < text_.size() ? get() : kAnyLanguage;
-}
-
-void read(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
-  constexpr std::size_t kLongestKept = 64 * 1024;
-  if (!out.source.empty() && out.lexicon == &lexicon && out.source_language == language && out.source == text) return;
-  read_words(text, lexicon, out, language);
-  read_meaning(lexicon, out);
-  if (text.size() > kLongestKept) return;
-  out.source = text;
-  out.source_language = language;
 }
 
 namespace {
@@ -864,11 +879,13 @@ std::string_view with_joined_dates(std::string_view text, const Lexicon& lexicon
 
 }  // namespace
 
-void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+namespace {
+
+/// True when nothing was left out of the text.
+bool read_words_anew(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
   std::string prose, dated;
-  out.source.clear();
   out.has_code = false;
-  text = prose_of(text, prose, out.has_code);
+  const auto told = prose_of(text, prose, out.has_code);
   out.words.clear();
   out.sentences.clear();
   out.claims.clear();
@@ -876,8 +893,49 @@ void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std
   out.cues = 0;
   out.denies = false;
   out.lexicon = &lexicon;
-  fold(with_joined_dates(text, lexicon, dated), out.folded, out.stressed);
+  const auto joined = with_joined_dates(told, lexicon, dated);
+  fold(joined, out.folded, out.stressed);
   split(lexicon, out, language);
+  return joined.data() == text.data() && joined.size() == text.size();
+}
+
+void read_anew(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+  auto* const memo = ReadingMemo::current();
+  if (memo == nullptr) {
+    (void)read_words_anew(text, lexicon, out, language);
+    read_meaning(lexicon, out);
+    return;
+  }
+  const ReadingMemo::Key key(text, lexicon);
+  if (memo->find(key, ReadingMemo::Kind::kMeaning, language, out)) return;
+  const bool whole = !memo->find(key, ReadingMemo::Kind::kWords, language, out) && read_words_anew(text, lexicon, out, language);
+  read_meaning(lexicon, out);
+  memo->add(key, ReadingMemo::Kind::kMeaning, language, out, whole);
+}
+
+}  // namespace
+
+void read(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+  constexpr std::size_t kLongestKept = 64 * 1024;
+  if (!out.source.empty() && out.lexicon == &lexicon && out.source_language == language && out.source == text) return;
+  out.source.clear();
+  read_anew(text, lexicon, out, language);
+  if (text.size() > kLongestKept) return;
+  out.source = text;
+  out.source_language = language;
+}
+
+void read_words(std::string_view text, const Lexicon& lexicon, Reading& out, std::uint8_t language) {
+  out.source.clear();
+  auto* const memo = ReadingMemo::current();
+  if (memo == nullptr) {
+    (void)read_words_anew(text, lexicon, out, language);
+    return;
+  }
+  const ReadingMemo::Key key(text, lexicon);
+  if (memo->find(key, ReadingMemo::Kind::kWords, language, out)) return;
+  const bool whole = read_words_anew(text, lexicon, out, language);
+  memo->add(key, ReadingMemo::Kind::kWords, language, out, whole);
 }
 
 namespace {
@@ -918,6 +976,7 @@ bool often_marked(std::string_view text) {
   constexpr std::size_t kFewest = 8;      // fewer words are no evidence
   constexpr char kSign = '\xE2';          // begins currency signs, dashes and quotes in UTF-8, but no letter with a diacritic
   constexpr unsigned char kFirst = 0xC4;  // begins the first letter that none of the three has
+  if (find_in_blocks(text, 0, [](const Simd16& block) { return block.wide(); }) == text.size()) return false;
   std::size_t words = 0;
   std::size_t marked = 0;
   for_each_word(text, [&](std::string_view word) {

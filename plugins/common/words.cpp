@@ -122,6 +122,11 @@ void WordCursor::read_break(RawWord& word) {
   word.before = Break::kNone;
   word.sentence_end = 0;
   word.shortened = 0;
+  // A blank alone breaks nothing.
+  if (at_ + 1 < text_.size() && text_[at_] == ' ' && is_word_byte(text_[at_ + 1])) {
+    ++at_;
+    return;
+  }
   bool line_start = false;
   for (; at_ < text_.size() && !is_word_byte(text_[at_]); ++at_) read_mark(word, line_start);
   // "1." or "2)" at the start of a line is also a bullet.

@@ -174,10 +174,11 @@ bool spelled_anywhere(std::string_view text, std::string_view value, Accepts acc
   if (value.empty()) return true;
   const char low = to_lower(value[0]);
   const char high = is_lower(value[0]) ? static_cast<char>(value[0] - 32) : value[0];
-  const char either[] = {low, high};
-  const auto signs = std::string_view(either, 2);
-  for (auto at = text.find_first_of(signs); at != std::string_view::npos && at + value.size() <= text.size();
-       at = text.find_first_of(signs, at + 1)) {
+  const auto next = [&](std::size_t from) {
+    if (static_cast<signed char>(low) <= 0) return std::min(text.find(low, from), text.size());  // no ASCII
+    return find_in_blocks(text, from, [&](const Simd16& block) { return block.equal(low) | block.equal(high); });
+  };
+  for (auto at = next(0); at + value.size() <= text.size(); at = next(at + 1)) {
     const auto end = end_of_spelled(text.substr(at), value);
     if (end != std::string_view::npos && accepts(at, at + end)) return true;
   }
@@ -187,7 +188,8 @@ bool spelled_anywhere(std::string_view text, std::string_view value, Accepts acc
 }  // namespace
 
 bool may_hold_contact(std::string_view text) {
-  return text.find_first_of("@#") != std::string_view::npos || count_digits(text) >= kDigitsOfATelephone;
+  const auto sign = find_in_blocks(text, 0, [](const Simd16& block) { return block.equal('@') | block.equal('#'); });
+  return sign < text.size() || count_digits(text) >= kDigitsOfATelephone;
 }
 
 Contact next_contact(std::string_view text, std::size_t& at) {

@@ -171,7 +171,7 @@ void measure_rules(const Verdict& verdict, std::span<const std::string_view> can
 }
 
 void measure_message(const Reading& reading, std::string_view prefix, Measures& out) {
-  const auto named = [&](std::string_view name) { return std::string(prefix) + std::string(name); };
+  const auto named = [&](std::string_view name) { return out.named() ? std::string(prefix).append(name) : std::string(); };
   const auto claims = [&](std::string_view name, auto holds) {
     out.add_count(named(name), static_cast<std::size_t>(std::count_if(reading.claims.begin(), reading.claims.end(), holds)));
   };

@@ -89,12 +89,15 @@ bool read_figure(std::string_view text, std::size_t at, StatedValue& value, cons
 }
 
 void collect_labelled_values(std::string_view text, std::vector<StatedValue>& out, const FactWords& words) {
+  const auto find_sign = [](std::string_view line, std::size_t from) {
+    return find_in_blocks(line, from, [](const Simd16& block) { return block.equal(':') | block.equal('|'); });
+  };
   out.clear();
   while (!text.empty()) {
     const auto line_end = std::min(text.find('\n'), text.size());
     auto line = text.substr(0, line_end);
     text.remove_prefix(std::min(line_end + 1, text.size()));
-    for (auto at = line.find_first_of(":|"); at != std::string_view::npos; at = line.find_first_of(":|", at + 1)) {
+    for (auto at = find_sign(line, 0); at < line.size(); at = find_sign(line, at + 1)) {
       const auto before = line.substr(0, at);
       const auto apart = before.find_last_of(":|,;([{");
       const auto label = without_marks(apart == std::string_view::npos ? before : before.substr(apart + 1));

@@ -24,6 +24,13 @@ void add_name_parts(std::string_view name, Stems& out) {
   }
 }
 
+/// True when a capital follows a small letter anywhere: "threadId".
+bool has_hump(std::string_view text) {
+  bool any = false;
+  for (std::size_t i = 1; i < text.size(); ++i) any |= is_lower(text[i - 1]) & is_upper(text[i]);
+  return any;
+}
+
 }  // namespace
 
 std::uint64_t stem_of(std::string_view word) {
@@ -49,14 +56,14 @@ void add_joined_figures(std::string_view text, Stems& out) {
   constexpr std::string_view kSigns = ".,-/ ";
   std::string figure;
   std::size_t parts = 0;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
+  for (auto i = find_digit(text, 0); i <= text.size(); i = figure.empty() ? find_digit(text, i + 1) : i + 1) {
     const char c = i < text.size() ? text[i] : '\0';
     if (is_digit(c)) {
       if (figure.empty() || !is_digit(text[i - 1])) ++parts;
       figure += c;
       continue;
     }
-    if (figure.empty()) continue;
+    if (figure.empty()) return;
     if (kSigns.find(c) != std::string_view::npos && i + 1 < text.size() && is_digit(text[i + 1])) continue;
     if (parts > 1 && figure.size() >= kShortest) out.push_back(stem_of(figure));
     figure.clear();
@@ -71,10 +78,12 @@ void add_stems(std::string_view text, Stems& out) {
     text = plain;
   }
   add_joined_figures(text, out);
-  for_each_word(text, [&](std::string_view word) {
-    add_name_parts(word, out);
-    return true;
-  });
+  if (has_hump(text)) {
+    for_each_word(text, [&](std::string_view word) {
+      add_name_parts(word, out);
+      return true;
+    });
+  }
   fold(text, folded);
   for_each_word(folded, [&](std::string_view word) {
     if (word.size() >= kShortestWord || has_digit(word)) out.push_back(stem_of(word));

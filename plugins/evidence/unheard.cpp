@@ -28,6 +28,14 @@ std::size_t mark_at(std::string_view text, std::size_t at) {
 /// Passes on the runs of letters and digits, and the pairs of adjacent characters of scripts without blanks.
 template <class Word, class Pair>
 void each_part(std::string_view text, Word word, Pair pair) {
+  const bool plain = find_in_blocks(text, 0, [](const Simd16& block) { return block.wide(); }) == text.size();
+  if (plain) {
+    for_each_word(text, [&](std::string_view part) {
+      word(static_cast<std::size_t>(part.data() - text.data()), part);
+      return true;
+    });
+    return;
+  }
   for (std::size_t i = 0; i < text.size();) {
     if (const auto sign = sign_at(text, i); sign != 0) {
       if (i + sign < text.size() && sign_at(text, i + sign) != 0) pair(text.substr(i, 2 * sign));
