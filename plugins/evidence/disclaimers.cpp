@@ -8,7 +8,7 @@
 namespace runwarden::plugins {
 namespace {
 
-constexpr std::size_t kReach = 40;       // bytes before the figure
+constexpr std::size_t kRoughReach = 40;  // bytes before the figure
 constexpr std::size_t kGuessReach = 80;  // the same for a guess
 
 bool ends_with_word(std::string_view text, std::string_view word) {
@@ -36,7 +36,7 @@ Disclaimers::Disclaimers(const Vocabulary& vocabulary)
 
 bool Disclaimers::told_roughly(std::string_view text, std::string_view figure) const {
   const auto at = static_cast<std::size_t>(figure.data() - text.data());
-  const auto begin = at - std::min(at, kReach);
+  const auto begin = at - std::min(at, kRoughReach);
   auto before = text.substr(begin, at - begin);
   before.remove_prefix(std::min(before.find_last_of(".;:!?\n") + 1, before.size()));
   if (before.ends_with('~') || before.ends_with("~$") || before.ends_with("\u2248")) return true;
