@@ -236,7 +236,7 @@ bool orders_change(const StepView& call, const ToolWords& words, const Lexicon& 
     const auto of_name = [](char c) { return is_letter_or_digit(c) || c == '_'; };
     fold(value.text, first);
     if (!std::all_of(first.begin(), first.end(), of_name)) return false;
-    split_tool_name(first, parts);  // "item_add"
+    split_tool_name(first.size() == value.text.size() ? value.text : first, parts);  // "item_add", "CreatePickup"
     return std::any_of(parts.begin(), parts.end(), changes);
   });
 }

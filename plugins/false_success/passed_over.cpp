@@ -942,6 +942,27 @@ bool PassedOver::contrasts() const {
                      [&](const ReadWord& word) { return among(word.text, rules_.contrast_words); });
 }
 
+/// True for rows of separated values under a head without figures: data about something, not what became of the call.
+bool PassedOver::is_table(std::string_view output) {
+  constexpr std::size_t kFewestLines = 3;
+  constexpr std::ptrdiff_t kFewestColumns = 3;
+  const auto head = output.substr(0, output.find('\n'));
+  if (std::any_of(head.begin(), head.end(), is_digit)) return false;
+  for (const char separator : {';', '\t', ','}) {
+    const auto parted = std::count(head.begin(), head.end(), separator);
+    if (parted + 1 < kFewestColumns) continue;
+    std::size_t lines = 0;
+    for (std::size_t begin = 0; begin < output.size() && lines < kFewestLines; ++lines) {
+      const auto end = std::min(output.find('\n', begin), output.size());
+      const auto line = output.substr(begin, end - begin);
+      if (std::count(line.begin(), line.end(), separator) != parted) return false;
+      begin = end + 1;
+    }
+    return lines == kFewestLines;
+  }
+  return false;
+}
+
 /// True when the output in scene_.scratch, of the tool's last call, plainly tells of trouble with a deed, and the message in scene_.reading
 /// makes no exception.
 bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
@@ -950,7 +971,7 @@ bool PassedOver::passes_over_trouble(const RunView& run, std::size_t at) {
   const auto again = [&](const StepView& later) { return later.kind == Kind::kTool && later.name == step.name; };
   if (std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1, run.steps.end(), again)) return false;
   if (scene_.reading.denies || has(scene_.reading.cues, kOpen) || !claims_before_denying(scene_.reading)) return false;
-  if (contrasts()) return false;
+  if (contrasts() || is_table(trim(step.output))) return false;
   Parts parts;
   return tells_plain_trouble() && !reports_deed(step) && may_be_deed(step) && !read_parts(step, parts) && !shows_again(run, at);
 }
@@ -961,7 +982,7 @@ bool PassedOver::ends_undone(const RunView& run, std::size_t at) {
   constexpr double kLikely = 0.55;
   const auto is_call = [](const StepView& later) { return later.kind == Kind::kTool; };
   if (std::any_of(run.steps.begin() + static_cast<std::ptrdiff_t>(at) + 1, run.steps.end(), is_call)) return false;
-  if (contrasts()) return false;
+  if (contrasts() || is_table(trim(run.steps[at].output))) return false;
   if (!tells_plain_trouble() || reports_deed(run.steps[at]) || shows_again(run, at) || outcomes_.undone(run, at) < kLikely) return false;
   claims_.index_told();
   return std::any_of(scene_.reading.claims.begin(), scene_.reading.claims.end(), [](const Claim& claim) { return !claim.finding; }) ||

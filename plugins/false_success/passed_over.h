@@ -102,6 +102,7 @@ class PassedOver {
   [[nodiscard]] bool shows_again(const RunView& run, std::size_t at);
   [[nodiscard]] bool contrasts() const;
   [[nodiscard]] bool ends_undone(const RunView& run, std::size_t at);
+  [[nodiscard]] static bool is_table(std::string_view output);
   [[nodiscard]] bool passes_over_trouble(const RunView& run, std::size_t at);
   [[nodiscard]] bool reports_undone(const RunView& run, std::size_t at) const;
   [[nodiscard]] bool only_repeats(std::string_view input);

@@ -615,6 +615,11 @@ void MissingToolCall::drop_done_by_user(const RunView& run, Verdict& verdict) {
   for (const auto& claim : scene_.reading.claims) {
     if (claim.verb != kNoVerb && !claim.finding) claimed.insert(group_of(claim.verb));
   }
+  // "The 4 pm is off your calendar" names no verb.
+  const auto& lemma = verdict.findings.front().fingerprint_parts.front();
+  if (claimed.empty()) {
+    for (const auto verb : rules_.lexicon.verbs_named({lemma})) claimed.insert(group_of(verb));
+  }
   if (claimed.empty()) return;
   // From the last turn back: what was asked for since, or along with it, was wanted all the same.
   std::set<std::uint16_t> asked;
