@@ -1,5 +1,7 @@
 #include "common/reading_memo.h"
 
+#include <pthread.h>
+
 #include <algorithm>
 
 #include "common/words.h"
@@ -7,7 +9,32 @@
 namespace runwarden::plugins {
 namespace {
 
-thread_local ReadingMemo* in_use = nullptr;
+/// The memo in use on each thread. A key instead of thread_local: a library that is unloaded must not leave the loader memory of threads
+/// to look after, which LeakSanitizer cannot follow.
+class InUse {
+ public:
+  InUse() : made_(pthread_key_create(&key_, nullptr) == 0) {}
+  ~InUse() {
+    if (made_) pthread_key_delete(key_);
+  }
+  InUse(const InUse&) = delete;
+  InUse& operator=(const InUse&) = delete;
+
+  /// Does nothing without memory for it: texts are read anew then.
+  void set(ReadingMemo* memo) const {
+    if (made_) (void)pthread_setspecific(key_, memo);
+  }
+  [[nodiscard]] ReadingMemo* get() const { return made_ ? static_cast<ReadingMemo*>(pthread_getspecific(key_)) : nullptr; }
+
+ private:
+  pthread_key_t key_{};
+  bool made_ = false;
+};
+
+const InUse& in_use() {
+  static const InUse one;
+  return one;
+}
 
 /// Appends to a list, and says where.
 template <class Item, class Range>
@@ -31,15 +58,15 @@ void move_views(std::vector<ReadWord>::iterator word, std::vector<ReadWord>::ite
 
 ReadingMemo::Scope::Scope(ReadingMemo& memo) {
   memo.clear();
-  in_use = &memo;
+  in_use().set(&memo);
 }
 
 ReadingMemo::Scope::~Scope() {
-  in_use = nullptr;
+  in_use().set(nullptr);
 }
 
 ReadingMemo* ReadingMemo::current() {
-  return in_use;
+  return in_use().get();
 }
 
 ReadingMemo::Key::Key(std::string_view of, const Lexicon& by) : text(of), lexicon(&by), hash(hash_text(of)) {}
