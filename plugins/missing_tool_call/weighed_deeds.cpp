@@ -357,7 +357,7 @@ double WeighedDeeds::weigh(std::size_t deed, bool named) {
   const double sure = kWeights.confidence(measure(deed, named).values());
   const bool asks_for_report = !looked_up_.empty() && wish_for(told).clause.sure < kPlainlyAsked;
   const bool may_be_state = calls_.empty() && (sure < kPlain || told.groups.empty() || asks_for_report);
-  return may_be_state || (sure < kPlain && may_be_for(deed)) ? std::min(sure, kMaybe) : sure;
+  return may_be_state || may_be_for(deed) ? std::min(sure, kMaybe) : sure;
 }
 
 void WeighedDeeds::judge(const RunView& run, Verdict& verdict) {
