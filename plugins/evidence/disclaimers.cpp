@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "common/words.h"
+#include "evidence/sentences.h"
 #include "text/fold.h"
 
 namespace runwarden::plugins {
@@ -53,19 +54,11 @@ bool Disclaimers::told_roughly(std::string_view text, std::string_view figure) c
   return blank != std::string_view::npos && last.size() - blank - 1 == kCurrencyCode && any_ends(up_to_last_letter(last.substr(0, blank)));
 }
 
-bool Disclaimers::declared_as_guess(std::string_view text, std::string_view figure) const {
+bool Disclaimers::declared_as_guess(std::string_view text, std::string_view figure, const Abbreviations& abbreviations) const {
   const auto at = static_cast<std::size_t>(figure.data() - text.data());
-  const auto begin = at - std::min(at, kGuessReach);
-  auto before = text.substr(begin, at - begin);
-  for (auto i = before.size(); i-- > 0;) {
-    const bool stop = before[i] == '\n' || before[i] == ';' || before[i] == '!' || before[i] == '?' ||
-                      (before[i] == '.' && i + 1 < before.size() && blank(before[i + 1]));
-    if (!stop) continue;
-    before.remove_prefix(i + 1);
-    break;
-  }
+  const auto begin = begin_of_sentence(text, at, kGuessReach, abbreviations);
   std::string folded;
-  fold(before, folded);
+  fold(text.substr(begin, at - begin), folded);
   return std::any_of(guesses_.begin(), guesses_.end(), [&](const std::string& phrase) {
     const auto found = folded.find(phrase);
     if (found == std::string::npos) return false;

@@ -6,6 +6,7 @@
 
 #include "common/vocabulary.h"
 #include "common/word_filter.h"
+#include "common/words.h"
 
 namespace runwarden::plugins {
 
@@ -21,7 +22,7 @@ class Disclaimers {
 
   /// True when the agent says before a figure, in its sentence, that it sets it itself: "assuming a rate of 11.8". `figure` lies inside
   /// `text`. Reads a few words.
-  [[nodiscard]] bool declared_as_guess(std::string_view text, std::string_view figure) const;
+  [[nodiscard]] bool declared_as_guess(std::string_view text, std::string_view figure, const Abbreviations& abbreviations) const;
 
   /// True when a message says that it answers from what the agent knows. Linear.
   [[nodiscard]] bool draws_on_own_knowledge(std::string_view message);

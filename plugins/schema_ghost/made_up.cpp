@@ -294,7 +294,8 @@ void MadeUpValues::judge_guess(const RunView& run, std::string_view text, std::s
   for (std::size_t i = find_digit(text, 0); i < text.size() && looked < kMostFigures; ++looked) {
     StatedValue value;
     const bool is_read = read_figure(text, i, value, *fact_words_);
-    if (is_read && !is_year(value) && disclaimers_->declared_as_guess(text, value.text) && !supported(run, step, value)) {
+    if (is_read && !is_year(value) && disclaimers_->declared_as_guess(text, value.text, lexicon_->abbreviations) &&
+        !supported(run, step, value)) {
       add({"declared_guess", open_.back(), step, false, kNothingGiven, {std::string(value.text)}, true});
       return;
     }
@@ -505,7 +506,7 @@ bool MadeUpValues::answered_later(const RunView& run, std::size_t step, std::str
 
 /// "costCentre":"CC-4410" where find_cost_centre returned nothing: adds the codes under names of what is missing.
 void MadeUpValues::collect_missing_ids(const RunView& run, std::string_view input) {
-  constexpr std::size_t kLongest = 32;
+  constexpr std::size_t kLongest = 32, kMostIds = 32;  // bytes of a code; of a call, with what else identifies something in it
   constexpr std::ptrdiff_t kFewestDigits = 3;
   if (open_.empty() || !looks_like_json(input)) return;
   const auto is_code = [](std::string_view text) {
@@ -519,7 +520,8 @@ void MadeUpValues::collect_missing_ids(const RunView& run, std::string_view inpu
   JsonScanner cursor(trim(input));
   std::string_view key;
   std::string label;
-  for (auto token = cursor.next(); token != JsonScanner::Token::kBad && token != JsonScanner::Token::kEnd; token = cursor.next()) {
+  for (auto token = cursor.next(); token != JsonScanner::Token::kBad && token != JsonScanner::Token::kEnd && entities_.size() < kMostIds;
+       token = cursor.next()) {
     if (token == JsonScanner::Token::kKey) key = cursor.text();
     if (token != JsonScanner::Token::kString || cursor.escaped() || !is_code(cursor.text()) || known(cursor.text())) continue;
     label.clear();

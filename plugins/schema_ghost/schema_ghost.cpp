@@ -9,6 +9,7 @@
 #include "common/sql.h"
 #include "common/words.h"
 #include "evidence/acknowledgement.h"
+#include "evidence/sentences.h"
 #include "evidence/stated_values.h"
 #include "evidence/withheld.h"
 #include "text/fold.h"
@@ -79,19 +80,12 @@ std::string squeezed(std::string_view text) {
 }
 
 /// The line, or the sentence within it, around position `at`, cut to what is near.
-std::string_view line_around(std::string_view text, std::size_t at) {
+std::string_view line_around(std::string_view text, std::size_t at, const Abbreviations& abbreviations) {
   constexpr std::size_t kReach = 200;
-  const auto from = at - std::min(at, kReach);
-  const auto before = text.substr(from, at - from);
-  const auto behind = text.substr(at, kReach);
-  const auto line = before.rfind('\n') + 1;
-  auto sentence = before.rfind(". ");
-  // The point of an initial ends nothing: "C-19 | P. Lindqvist".
-  const auto is_initial = [&](std::size_t point) { return point > 0 && (point == 1 || !is_letter_or_digit(before[point - 2])); };
-  while (sentence != std::string_view::npos && is_initial(sentence))
-    sentence = sentence == 0 ? sentence - 1 : before.rfind(". ", sentence - 1);
-  const auto begin = from + std::max(line, sentence == std::string_view::npos ? 0 : sentence + 2);
-  const auto end = at + std::min({behind.find('\n'), behind.find(". "), behind.size()});
+  const auto begin = begin_of_sentence(text, at, kReach, abbreviations);
+  const auto last = std::min(text.size(), at + kReach);
+  auto end = at;
+  while (end < last && !ends_sentence_at(text, end, abbreviations)) ++end;
   return text.substr(begin, end - begin);
 }
 
@@ -288,7 +282,7 @@ double SchemaGhost::unless_from_elsewhere(const RunView& run, Hollow hollow, std
 /// True when an unsupported value is next to the very thing that the call asked about without result, while the same tool returned
 /// something for other things: one row of a table, one of two flights. Checks only the nearest calls and a few values and facts: linear.
 bool SchemaGhost::tells_of_hollow(const RunView& run, Hollow hollow, std::size_t step) {
-  constexpr std::size_t kShortest = 4, kMostCalls = 64, kMostValues = 8;
+  constexpr std::size_t kShortest = 4, kShortestSqueezed = 3, kMostCalls = 64, kMostValues = 8;
   constexpr std::ptrdiff_t kMostFacts = 32;
   const auto& asked = run.steps[hollow.step];
   collect_values(asked.input, rules_.content.tools.calls, scene_.values);
@@ -305,10 +299,11 @@ bool SchemaGhost::tells_of_hollow(const RunView& run, Hollow hollow, std::size_t
   }
   if (!told_of_others || scene_.values.empty()) return false;
   const auto beside = [&](const Fact& fact) {
-    const auto line = squeezed(line_around(scene_.answer, static_cast<std::size_t>(fact.text.data() - scene_.answer.data())));
+    const auto line = squeezed(
+        line_around(scene_.answer, static_cast<std::size_t>(fact.text.data() - scene_.answer.data()), rules_.lexicon.abbreviations));
     return std::any_of(scene_.values.begin(), scene_.values.end(), [&](const CallValue& value) {
       const auto object = squeezed(value.text);
-      return object.size() + 1 >= kShortest && line.find(object) != std::string::npos;
+      return object.size() >= kShortestSqueezed && line.find(object) != std::string::npos;
     });
   };
   return std::any_of(scene_.facts.begin(), scene_.facts.begin() + std::min(kMostFacts, std::ssize(scene_.facts)), beside);

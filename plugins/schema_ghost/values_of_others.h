@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -21,20 +20,20 @@ class ValuesOfOthers {
  public:
   ValuesOfOthers(const GhostRules& rules, GhostScene& scene, Grounding& grounds) : rules_(rules), scene_(scene), grounds_(grounds) {}
 
-  /// Judges the last message against the last few steps that returned nothing. Linear.
+  /// Judges the final message against the last few look-ups that returned nothing. Linear.
   void find(const RunView& run, Verdict& verdict);
 
  private:
+  void add_objects(std::string_view input, std::vector<std::string_view>& objects);
   [[nodiscard]] bool is_left_open(const RunView& run, std::size_t hollow);
   void know_others(const RunView& run, std::size_t hollow);
-  [[nodiscard]] std::string_view named_before(std::size_t fact) const;
+  [[nodiscard]] bool is_told_of_hollow(std::string_view text, const Fact& fact) const;
 
   const GhostRules& rules_;
   GhostScene& scene_;
   Grounding& grounds_;
-  std::string lower_;                   // the answer in lower case, byte by byte
-  std::vector<std::string> objects_;    // what the step asked for that returned nothing
-  std::vector<std::string> others_;     // what calls of the same tool asked for that returned something
+  std::vector<std::string_view> objects_;  // what the step that returned nothing asked for
+  std::vector<std::string_view> others_;   // what calls of the same tool asked for that returned something
   std::vector<CallValue> values_;
   std::vector<Fact> facts_;
   EvidenceIndex of_others_;  // what those calls returned

@@ -1138,10 +1138,9 @@ TEST(SchemaGhost, ErrorBesideTheArgumentsAlone_GaveNothing) {
 }
 
 TEST(SchemaGhost, SeveralFiguresBesideSourcesThatGaveLittle_AreMadeUp) {
-  const auto judged = [](std::string_view answer) {
+  const auto judged = [](std::string_view answer, std::string_view berth = R"({"berth":"C-4","crane":"K1","shed":"north"})") {
     RunBuilder run;
-    run.request("What does berth C-4 cost in May, and what does its crane?")
-        .tool("find_berth", R"({"berth":"C-4"})", R"({"berth":"C-4","crane":"K1","shed":"north"})");
+    run.request("What does berth C-4 cost in May, and what does its crane?").tool("find_berth", R"({"berth":"C-4"})", berth);
     run.tool("list_rates", R"({"berth":"C-4","month":"May"})", R"({"rates":[],"currency":"EUR"})");
     return judge(run.model(answer)).findings.size();
   };
@@ -1149,6 +1148,10 @@ TEST(SchemaGhost, SeveralFiguresBesideSourcesThatGaveLittle_AreMadeUp) {
   EXPECT_EQ(judged("Berth C-4 costs 134 euros a night in May."), 1u);
   EXPECT_EQ(judged("Let us assume 134 euros a night for berth C-4 and 62 for crane K1."), 1u) << "a declared guess";
   EXPECT_EQ(judged("There are no rates for May; in general berths cost 134 to 180 euros a night."), 0u);
+  EXPECT_EQ(judged("Berth C-4 costs 134 euros a night in May, and crane K1 another 62 euros.",
+                   R"({"berth":"C-4","seen":[1,2,3,4,5,6,7,8,9,10,11,12,13,14]})"),
+            1u)
+      << "none of the many figures";
 }
 
 TEST(SchemaGhost, AnswerThatAnotherLookUpGaveAfterwards_HasItsSource) {
