@@ -131,6 +131,15 @@ std::string ingest_answer(const model::RunRecord& run) {
   return text;
 }
 
+IngestAnswer run_answer(IngestAnswer::Kind kind, const model::RunRecord& run) {
+  IngestAnswer answer;
+  answer.kind = kind;
+  answer.run_id = run.run_id;
+  answer.body = ingest_answer(run);
+  answer.failures_json = run.failures_json;
+  return answer;
+}
+
 std::string run_json(const model::RunRecord& run) {
   std::string own;
   JsonWriter out(own);

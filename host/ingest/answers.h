@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json_text.h"
+#include "ingest/ingest_answer.h"
 #include "model/change_record.h"
 #include "model/cluster.h"
 #include "model/run_record.h"
@@ -25,6 +26,9 @@ std::string detectors_json(const std::vector<model::DetectorReport>& reports);
 
 // The body of the 201 or 200 response for an ingested run.
 std::string ingest_answer(const model::RunRecord& run);
+
+// That body, the run's id and its failures.
+IngestAnswer run_answer(IngestAnswer::Kind kind, const model::RunRecord& run);
 
 // The whole run: its document plus the server-owned members.
 std::string run_json(const model::RunRecord& run);

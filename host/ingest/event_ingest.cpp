@@ -73,15 +73,6 @@ store::Buffered beyond(store::Buffered buffered, std::uint32_t revision, std::ui
   return buffered;
 }
 
-IngestAnswer ended_answer(const model::RunRecord& run, IngestAnswer::Kind kind) {
-  IngestAnswer answer;
-  answer.kind = kind;
-  answer.run_id = run.run_id;
-  answer.body = ingest_answer(run);
-  answer.failures_json = run.failures_json;
-  return answer;
-}
-
 }  // namespace
 
 struct EventIngest::Job {
@@ -250,7 +241,7 @@ void EventIngest::end(std::size_t worker, const std::shared_ptr<Job>& job, const
     if (completes_another(*job, buffered, upto)) {
       return parts_.pool.post([this, job, buffered](std::size_t next) { end(next, job, buffered); });
     }
-    job->tell(is_beyond(buffered, upto) ? open_answer(*job, beyond(buffered, run->revision, upto)) : ended_answer(*run, job->kind));
+    job->tell(is_beyond(buffered, upto) ? open_answer(*job, beyond(buffered, run->revision, upto)) : run_answer(job->kind, *run));
     parts_.resolver.poke();
   });
 }
@@ -315,7 +306,7 @@ IngestAnswer EventIngest::as_ended(const Job& job, const store::Buffered& buffer
   const auto run = parts_.store.find_revision(job.request.tenant, job.events.run_id, revision);
   if (!run) return as_it_stands(job);
   if (is_beyond(buffered, run->events)) return open_answer(job, beyond(buffered, run->revision, run->events));
-  return ended_answer(*run, IngestAnswer::Kind::replayed);
+  return run_answer(IngestAnswer::Kind::replayed, *run);
 }
 
 // Another host holds the claim, perhaps one that does not cover these events. Its result is the answer once it includes all that they

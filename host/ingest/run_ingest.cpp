@@ -13,17 +13,8 @@
 namespace runwarden::ingest {
 namespace {
 
-IngestAnswer answer_of(IngestAnswer::Kind kind, const model::RunRecord& run) {
-  IngestAnswer answer;
-  answer.kind = kind;
-  answer.run_id = run.run_id;
-  answer.body = ingest_answer(run);
-  answer.failures_json = run.failures_json;
-  return answer;
-}
-
 IngestAnswer replayed(const model::RunRecord& run) {
-  return answer_of(IngestAnswer::Kind::replayed, run);
+  return run_answer(IngestAnswer::Kind::replayed, run);
 }
 
 }  // namespace
@@ -233,7 +224,7 @@ void RunIngest::commit(const std::shared_ptr<Job>& job, store::RunWrite write) {
   write.document_digest = job->document_digest;
   if (job->request.idempotency) write.idempotency = store::Idempotency{*job->request.idempotency, job->content};
   write.claim = job->claim;
-  job->answer = answer_of(IngestAnswer::Kind::created, write.run);
+  job->answer = run_answer(IngestAnswer::Kind::created, write.run);
   const bool queued = parts_.queue.submit(
       std::move(write),
       [this, job](store::WriteResult result) {
