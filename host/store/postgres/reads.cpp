@@ -89,16 +89,6 @@ Params by_key(model::TenantId tenant, const model::RecordKey& key) {
   return std::move(Params().i32(static_cast<std::int32_t>(tenant)).i64(key.time_ms).i64(number_of(key.seq)));
 }
 
-Params by_keys(model::TenantId tenant, std::span<const model::RecordKey> keys) {
-  std::vector<std::int64_t> times;
-  std::vector<std::int64_t> seqs;
-  for (const model::RecordKey& key : keys) {
-    times.push_back(key.time_ms);
-    seqs.push_back(number_of(key.seq));
-  }
-  return std::move(Params().i32(static_cast<std::int32_t>(tenant)).i64s(times).i64s(seqs));
-}
-
 // The run in three columns of a row: its place and value.
 model::RunRecord run_in(const Rows& rows, std::size_t row, int column, model::TenantId tenant) {
   const KeyBytes key = place_key(tenant, record_key(rows, row, column));

@@ -65,14 +65,7 @@ std::vector<std::vector<model::Review>> PostgresReviewStore::reviews_of_runs(mod
                                                                              std::span<const model::RecordKey> runs) {
   std::vector<std::vector<model::Review>> reviews(runs.size());
   if (runs.empty()) return reviews;
-  std::vector<std::int64_t> times;
-  std::vector<std::int64_t> seqs;
-  for (const model::RecordKey& run : runs) {
-    times.push_back(run.time_ms);
-    seqs.push_back(column(run.seq));
-  }
-  const Rows rows = pool_.read(
-      [&](Connection& connection) { return connection.query(kOfRuns, std::move(Params().i32(column(tenant)).i64s(times).i64s(seqs))); });
+  const Rows rows = pool_.read([&](Connection& connection) { return connection.query(kOfRuns, by_keys(tenant, runs)); });
   for (std::size_t row = 0; row < rows.size(); ++row) {
     try {
       model::Review last = review_at(rows, row, 1, tenant);

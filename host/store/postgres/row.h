@@ -1,15 +1,19 @@
-// Converts rows of the database to records. Internal to store/postgres. Any thread.
+// Converts rows of the database to records, and their places to parameters. Internal to store/postgres. Any thread.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "model/record_key.h"
 #include "store/envelope.h"
 #include "store/errors.h"
 #include "store/key_encoding.h"
+#include "store/postgres/params.h"
 #include "store/postgres/rows.h"
 
 namespace runwarden::store::postgres {
@@ -18,6 +22,17 @@ inline model::RecordKey record_key(const Rows& rows, std::size_t row, int time_c
   return {rows.number(row, time_column), static_cast<std::uint64_t>(rows.number(row, time_column + 1))};
 }
 inline std::int64_t number_of(std::uint64_t seq) { return static_cast<std::int64_t>(seq); }
+
+// $1 the tenant, $2 and $3 the places of the records as two arrays.
+inline Params by_keys(model::TenantId tenant, std::span<const model::RecordKey> keys) {
+  std::vector<std::int64_t> times;
+  std::vector<std::int64_t> seqs;
+  for (const model::RecordKey& key : keys) {
+    times.push_back(key.time_ms);
+    seqs.push_back(number_of(key.seq));
+  }
+  return std::move(Params().i32(static_cast<std::int32_t>(tenant)).i64s(times).i64s(seqs));
+}
 inline std::string_view view(const model::Digest& digest) { return {reinterpret_cast<const char*>(digest.data()), digest.size()}; }
 
 // event.first of a row that came packed from an LMDB store: a run's first events, all that its previous revisions had.
